@@ -1,0 +1,37 @@
+/// The features of a table as native code sees them: borrowed, strided, never copied.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace spinney {
+
+enum class ValueType : std::uint8_t {
+    kFloat32,  ///< number; NaN is missing
+    kFloat64,  ///< number; NaN is missing
+    kCode32,   ///< int32 category code; negative is missing
+};
+
+/// One feature of n rows. Dense: value of row r at data + r * stride. Sparse: values at listed rows,
+/// zero elsewhere.
+struct ColumnView {
+    ValueType type = ValueType::kFloat64;
+    const std::byte* data = nullptr;
+    std::ptrdiff_t stride = 0;           ///< bytes between neighbours; unused when sparse
+    std::span<const std::int32_t> rows;  ///< sparse only: strictly increasing row numbers
+    bool is_sparse = false;
+
+    template <class T>
+    T at(std::size_t row) const {
+        return *reinterpret_cast<const T*>(data + static_cast<std::ptrdiff_t>(row) * stride);
+    }
+};
+
+struct Columns {
+    std::size_t n_rows = 0;
+    std::vector<ColumnView> features;
+};
+
+}  // namespace spinney

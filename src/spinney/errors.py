@@ -1,0 +1,70 @@
+"""Every exception Spinney raises, under one base class.
+
+A message answers three questions in the user's words: what was wrong (with the value and the
+place), what was expected, what to do. Each class is also a ``ValueError`` or a ``TypeError``, so
+that code written for scikit-learn keeps working.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class SpinneyError(Exception):
+    """Base of all exceptions raised by Spinney."""
+
+
+class InvalidInput(SpinneyError, ValueError):  # noqa: N818 - reads as a sentence: raise InvalidInput
+    """A table, target or weight holds a value that cannot be used."""
+
+
+class InvalidInputType(SpinneyError, TypeError):  # noqa: N818
+    """A table, target or weight is of a kind that cannot be used."""
+
+
+class InvalidParameter(SpinneyError, ValueError):  # noqa: N818
+    """A parameter of an estimator has a name or a value that does not exist."""
+
+
+class InvalidModel(SpinneyError, ValueError):  # noqa: N818
+    """The arrays of a model contradict each other."""
+
+
+class InvalidFile(SpinneyError, ValueError):  # noqa: N818
+    """A model file is damaged, truncated, or not a model file."""
+
+
+class NewerFile(InvalidFile):
+    """A model file was written by a later format version than this library reads."""
+
+
+class CannotSave(SpinneyError, TypeError):  # noqa: N818
+    """Something inside a fitted estimator has no safe form in a file."""
+
+
+def nearest_names(name: str, known: Iterable[str], *, most: int = 3) -> str:
+    """Say which known names look like ``name``, as the end of an error message.
+
+    Examples
+    --------
+    >>> nearest_names("max_dept", ["max_depth", "max_bins", "n_jobs"])
+    " Did you mean 'max_depth'?"
+    >>> nearest_names("zzz", ["max_depth"])
+    ''
+    """
+    close = difflib.get_close_matches(name, list(known), n=most, cutoff=0.6)
+    if not close:
+        return ""
+    return f" Did you mean {' or '.join(repr(match) for match in close)}?"
+
+
+def shorten(items: Iterable[object], *, most: int = 5) -> str:
+    """List the first few items for an error message.
+
+    Examples
+    --------
+    >>> shorten(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    shown = [repr(item) for item in items]
+    rest = len(shown) - most
+    return ", ".join(shown[:most]) + (f" and {rest} more" if rest > 0 else "")
