@@ -25,6 +25,10 @@ class InvalidParameter(SpinneyError, ValueError):  # noqa: N818
     """A parameter of an estimator has a name or a value that does not exist."""
 
 
+class UnknownParameter(InvalidParameter, TypeError):  # noqa: N818
+    """A parameter was given to an estimator that has none of that name."""
+
+
 class InvalidModel(SpinneyError, ValueError):  # noqa: N818
     """The arrays of a model contradict each other."""
 

@@ -1,0 +1,43 @@
+/// NumPy arrays as the bindings take and give them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace spinney::bindings {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+/// Read-only, C-contiguous, one-dimensional: what nearly every function takes.
+template <class T>
+using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<const T> view(const Array<T>& array) {
+    return {array.data(), array.size()};
+}
+
+/// Hands a vector over to NumPy without copying it.
+template <class T>
+nb::ndarray<nb::numpy, T> give(std::vector<T>&& numbers, std::vector<std::size_t> shape = {}) {
+    auto* owned = new std::vector<T>(std::move(numbers));
+    const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    if (shape.empty()) shape.push_back(owned->size());
+    return nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner);
+}
+
+void bind_base(nb::module_& module);
+void bind_data(nb::module_& module);
+void bind_model(nb::module_& module);
+void bind_trees(nb::module_& module);
+
+}  // namespace spinney::bindings

@@ -1,0 +1,141 @@
+#include <limits>
+
+#include "native/base/failure.hpp"
+#include "native/bindings/arrays.hpp"
+#include "native/data/bin_mapper.hpp"
+#include "native/data/quantile_cuts.hpp"
+
+namespace spinney::bindings {
+namespace {
+
+using AnyColumn = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
+using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
+
+ValueType value_type(nb::dlpack::dtype dtype) {
+    if (dtype == nb::dtype<float>()) return ValueType::kFloat32;
+    if (dtype == nb::dtype<double>()) return ValueType::kFloat64;
+    if (dtype == nb::dtype<std::int32_t>()) return ValueType::kCode32;
+    throw Failure(FailureKind::kInvalidInput, "a column must hold float32, float64 or int32");
+}
+
+template <class T>
+const std::byte* bytes(const T& array) {
+    return static_cast<const std::byte*>(array.data());
+}
+
+std::ptrdiff_t byte_stride(std::int64_t stride, std::size_t item_size) {
+    return static_cast<std::ptrdiff_t>(stride) * static_cast<std::ptrdiff_t>(item_size);
+}
+
+void check_rows(const Columns& self, std::size_t n_rows) {
+    if (n_rows != self.n_rows) {
+        throw Failure(FailureKind::kInvalidInput, "a column has another number of rows");
+    }
+}
+
+void add_column(Columns& self, const AnyColumn& column) {
+    check_rows(self, column.shape(0));
+    self.features.push_back({.type = value_type(column.dtype()),
+                                     .data = bytes(column),
+                                     .stride = byte_stride(column.stride(0), column.itemsize())});
+}
+
+void add_matrix(Columns& self, const AnyMatrix& matrix) {
+    check_rows(self, matrix.shape(0));
+    const ValueType type = value_type(matrix.dtype());
+    const std::ptrdiff_t to_next_row = byte_stride(matrix.stride(0), matrix.itemsize());
+    const std::ptrdiff_t to_next_feature = byte_stride(matrix.stride(1), matrix.itemsize());
+    for (std::size_t feature = 0; feature < matrix.shape(1); ++feature) {
+        const std::byte* first =
+            bytes(matrix) + static_cast<std::ptrdiff_t>(feature) * to_next_feature;
+        self.features.push_back({.type = type, .data = first, .stride = to_next_row});
+    }
+}
+
+void add_sparse(Columns& self, const Array<std::int32_t>& rows, const AnyColumn& values) {
+    const auto listed = view(rows);
+    std::int64_t previous = -1;
+    bool increasing = listed.size() == values.shape(0);
+    for (const std::int32_t row : listed) {
+        increasing = increasing && row > previous;
+        previous = row;
+    }
+    if (!increasing || previous >= static_cast<std::int64_t>(self.n_rows) ||
+        (values.shape(0) > 1 && values.stride(0) != 1)) {
+        throw Failure(FailureKind::kInvalidInput,
+                      "a sparse column must list its rows in increasing order");
+    }
+    self.features.push_back({.type = value_type(values.dtype()),
+                                     .data = bytes(values),
+                                     .rows = listed,
+                                     .is_sparse = true});
+}
+
+std::vector<FeatureBins> make_mapper(const nb::list& features) {
+    std::vector<FeatureBins> mapper;
+    mapper.reserve(nb::len(features));
+    for (const nb::handle feature : features) {
+        if (nb::isinstance<nb::tuple>(feature)) {  // (bin of each code, number of bins)
+            const auto codes = nb::cast<Array<std::uint8_t>>(feature[0]);
+            mapper.push_back(FeatureBins::categorical(view(codes), nb::cast<int>(feature[1])));
+        } else {
+            mapper.push_back(FeatureBins::numeric(view(nb::cast<Array<double>>(feature))));
+        }
+    }
+    return mapper;
+}
+
+}  // namespace
+
+void bind_data(nb::module_& module) {
+    nb::class_<Columns>(module, "Columns", "Borrowed columns of a table.")
+        .def(
+            "__init__",
+            [](Columns* self, std::size_t n_rows) {
+                if (n_rows > std::numeric_limits<std::int32_t>::max()) {
+                    throw Failure(FailureKind::kInvalidInput,
+                                  "tables of more than 2147483647 rows are not supported");
+                }
+                new (self) Columns{.n_rows = n_rows, .features = {}};
+            },
+            "n_rows"_a)
+        // noconvert: a converted copy would die with the call, and the views point into it.
+        .def("add_column", &add_column, "values"_a.noconvert(), nb::keep_alive<1, 2>())
+        .def("add_matrix", &add_matrix, "values"_a.noconvert(), nb::keep_alive<1, 2>())
+        .def("add_sparse", &add_sparse, "rows"_a.noconvert(), "values"_a.noconvert(),
+             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+        .def_prop_ro("n_features", [](const Columns& self) { return self.features.size(); });
+
+    module.def(
+        "find_cuts",
+        [](const Columns& table, const Array<std::int64_t>& weights, int max_bins,
+           std::size_t sample_rows, int n_threads) {
+            std::vector<std::vector<double>> cuts;
+            {
+                nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
+                cuts = find_cuts(table, view(weights), {max_bins, sample_rows}, n_threads);
+            }
+            nb::list result;
+            for (auto& feature : cuts) result.append(give(std::move(feature)));
+            return result;
+        },
+        "columns"_a, "weights"_a, "max_bins"_a, "sample_rows"_a, "n_threads"_a,
+        "Cut points of every feature; weights empty or one integer per row.");
+
+    module.def(
+        "bin_columns",
+        [](const Columns& table, const nb::list& features, int n_threads) {
+            const std::vector<FeatureBins> mapper = make_mapper(features);
+            const std::size_t n_rows = table.n_rows;
+            std::vector<std::uint8_t> bins(n_rows * mapper.size());
+            {
+                nb::gil_scoped_release unlocked;
+                bin_columns(table, mapper, bins, n_threads);
+            }
+            return give(std::move(bins), {n_rows, mapper.size()});
+        },
+        "columns"_a, "features"_a, "n_threads"_a,
+        "Bins, row-major; a feature is its cut points or (bin of each code, number of bins).");
+}
+
+}  // namespace spinney::bindings

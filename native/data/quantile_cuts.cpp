@@ -1,0 +1,205 @@
+#include "native/data/quantile_cuts.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "native/base/parallel.hpp"
+#include "native/base/random.hpp"
+#include "native/data/radix_sort.hpp"
+
+namespace spinney {
+namespace {
+
+/// A distinct value of the sample and how often it stands there.
+struct Step {
+    double value;
+    std::int64_t weight;
+};
+
+/// The rows that decide the cuts; empty means all rows.
+///
+/// Each row is in or out by its own number alone, so chunks, threads and machines agree.
+std::vector<std::uint32_t> sampled_rows(std::size_t n_rows, std::size_t wanted) {
+    std::vector<std::uint32_t> rows;
+    if (n_rows <= wanted) return rows;
+    rows.reserve(wanted + wanted / 16);
+    const double share = static_cast<double>(wanted) / static_cast<double>(n_rows);
+    for (std::size_t row = 0; row < n_rows; ++row) {
+        if (random_unit(0, Stream::kBinningSample, row) < share) {
+            rows.push_back(static_cast<std::uint32_t>(row));
+        }
+    }
+    return rows;
+}
+
+/// What the loops below need to know of the table besides the column.
+struct Sample {
+    std::size_t n_rows = 0;
+    std::vector<std::uint32_t> rows;        ///< empty: all
+    std::span<const std::int64_t> weights;  ///< of all rows; empty: one each
+    std::int64_t total_weight = 0;
+
+    std::size_t size() const { return rows.empty() ? n_rows : rows.size(); }
+    std::size_t row(std::size_t i) const { return rows.empty() ? i : rows[i]; }
+    std::int64_t weight(std::size_t row) const { return weights.empty() ? 1 : weights[row]; }
+};
+
+/// Values of the sampled rows with their weights; NaN left out, -0 turned into 0.
+template <class T>
+void collect_dense(const ColumnView& column, const Sample& sample, std::vector<T>& values,
+                   std::vector<std::int64_t>& weights) {
+    const std::size_t n = sample.size();
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::size_t row = sample.row(i);
+        const T value = column.at<T>(row);
+        if (std::isnan(value)) continue;
+        values.push_back(value + T{0});
+        if (!sample.weights.empty()) weights.push_back(sample.weights[row]);
+    }
+}
+
+/// The same for a sparse column; returns the weight of the rows it does not list, which hold zero.
+template <class T>
+std::int64_t collect_sparse(const ColumnView& column, const Sample& sample, std::vector<T>& values,
+                            std::vector<std::int64_t>& weights) {
+    const T* stored = reinterpret_cast<const T*>(column.data);
+    std::int64_t unlisted = sample.total_weight;
+    auto next = sample.rows.begin();
+    for (std::size_t i = 0; i < column.rows.size(); ++i) {
+        const auto row = static_cast<std::uint32_t>(column.rows[i]);
+        if (!sample.rows.empty()) {
+            next = std::lower_bound(next, sample.rows.end(), row);
+            if (next == sample.rows.end()) break;
+            if (*next != row) continue;
+        }
+        unlisted -= sample.weight(row);
+        if (std::isnan(stored[i])) continue;
+        values.push_back(stored[i] + T{0});
+        if (!sample.weights.empty()) weights.push_back(sample.weights[row]);
+    }
+    return unlisted;
+}
+
+/// Sorted values and weights → distinct values with summed weights.
+template <class T>
+std::vector<Step> distinct_steps(const std::vector<T>& values,
+                                 const std::vector<std::int64_t>& weights) {
+    std::vector<Step> steps;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::int64_t weight = weights.empty() ? 1 : weights[i];
+        const auto value = static_cast<double>(values[i]);
+        if (!steps.empty() && steps.back().value == value) {
+            steps.back().weight += weight;
+        } else {
+            steps.push_back({value, weight});
+        }
+    }
+    return steps;
+}
+
+void add_zeros(std::vector<Step>& steps, std::int64_t weight) {
+    const auto at = std::lower_bound(steps.begin(), steps.end(), 0.0,
+                                     [](const Step& step, double zero) { return step.value < zero; });
+    if (at != steps.end() && at->value == 0.0) {
+        at->weight += weight;
+    } else {
+        steps.insert(at, {0.0, weight});
+    }
+}
+
+template <class T>
+std::vector<Step> column_steps(const ColumnView& column, const Sample& sample) {
+    std::vector<T> values;
+    std::vector<std::int64_t> weights;
+    values.reserve(column.is_sparse ? column.rows.size() : sample.size());
+    std::int64_t zeros = 0;
+    if (column.is_sparse) {
+        zeros = collect_sparse<T>(column, sample, values, weights);
+    } else {
+        collect_dense<T>(column, sample, values, weights);
+    }
+    radix_sort(values, weights);
+    std::vector<Step> steps = distinct_steps(values, weights);
+    // Rows that hold zero exist even if their rounded weight is nothing.
+    if (column.is_sparse && column.rows.size() < sample.n_rows) add_zeros(steps, zeros);
+    return steps;
+}
+
+/// The rule of find_cuts(), on one screen.
+std::vector<double> cuts_of(const std::vector<Step>& steps, int max_bins) {
+    std::vector<double> cuts;
+    std::int64_t remaining = 0;  // weight of the open bin and of everything after it
+    for (const Step& step : steps) remaining += step.weight;
+    std::int64_t filled = 0;  // weight in the open bin
+    auto bins_left = static_cast<std::int64_t>(max_bins);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const std::int64_t weight = steps[i].weight;
+        const bool rest_fits = steps.size() - i < static_cast<std::size_t>(bins_left);
+        // Nearer to the fair share remaining / bins_left without this value than with it?
+        const bool closes_here = 2 * remaining <= (2 * filled + weight) * bins_left;
+        if (i > 0 && bins_left > 1 && (rest_fits || closes_here)) {
+            cuts.push_back(cut_between(steps[i - 1].value, steps[i].value));
+            remaining -= filled;
+            filled = 0;
+            --bins_left;
+        }
+        filled += weight;
+    }
+    return cuts;
+}
+
+std::vector<double> column_cuts(const ColumnView& column, const Sample& sample, int max_bins) {
+    switch (column.type) {
+        case ValueType::kFloat32:
+            return cuts_of(column_steps<float>(column, sample), max_bins);
+        case ValueType::kFloat64:
+            return cuts_of(column_steps<double>(column, sample), max_bins);
+        case ValueType::kCode32:
+            break;
+    }
+    return {};
+}
+
+}  // namespace
+
+double cut_between(double v, double w) {
+    constexpr float kLargest = std::numeric_limits<float>::max();
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    const auto separates = [v, w](double c) { return v <= c && c < w; };
+    const double middle = v / 2 + w / 2;  // halves first: the sum could overflow
+    if (std::isfinite(middle)) {
+        if (std::abs(middle) <= kLargest) {
+            const auto rounded = static_cast<double>(static_cast<float>(middle));
+            if (separates(rounded) && std::isfinite(rounded)) return rounded;
+        }
+    } else if (separates(kLargest)) {
+        return kLargest;  // w is +inf: any finite number separates, take the largest float32
+    } else if (separates(-kLargest)) {
+        return -kLargest;
+    }
+    // The smallest float32 that is not below v; if this one does not separate, none does.
+    if (v < kLargest && v > -std::numeric_limits<double>::infinity()) {
+        float above = v < -kLargest ? -kLargest : static_cast<float>(v);
+        if (static_cast<double>(above) < v) above = std::nextafter(above, kInfinity);
+        if (std::isfinite(above) && separates(above)) return above;
+    }
+    return std::isfinite(middle) && separates(middle) ? middle : v;
+}
+
+std::vector<std::vector<double>> find_cuts(const Columns& columns,
+                                           std::span<const std::int64_t> weights,
+                                           const CutSettings& settings, int n_threads) {
+    Sample sample{columns.n_rows, sampled_rows(columns.n_rows, settings.sample_rows), weights};
+    for (std::size_t i = 0; i < sample.size(); ++i) {
+        sample.total_weight += sample.weight(sample.row(i));
+    }
+    std::vector<std::vector<double>> cuts(columns.features.size());
+    parallel_for(n_threads, columns.features.size(), [&](std::size_t feature) {
+        cuts[feature] = column_cuts(columns.features[feature], sample, settings.max_bins);
+    });
+    return cuts;
+}
+
+}  // namespace spinney

@@ -1,0 +1,63 @@
+/// A split of a node, the sums it is judged by, and the formula that judges it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "native/model/forest.hpp"
+
+namespace spinney {
+
+/// Sums over some rows: targets (weighted), weight, count. A cell of a histogram, or several added up.
+struct Sums {
+    std::vector<std::int64_t> targets;
+    std::int64_t weight = 0;
+    std::int64_t count = 0;
+
+    explicit Sums(std::size_t n_outputs) : targets(n_outputs, 0) {}
+
+    void add(const std::int64_t* cell, std::int64_t sign = 1) {
+        for (std::size_t k = 0; k < targets.size(); ++k) targets[k] += sign * cell[k];
+        weight += sign * cell[targets.size()];
+        count += sign * cell[targets.size() + 1];
+    }
+
+    void subtract(const Sums& other) {
+        for (std::size_t k = 0; k < targets.size(); ++k) targets[k] -= other.targets[k];
+        weight -= other.weight;
+        count -= other.count;
+    }
+
+    /// How much squared error the mean removes: sum over outputs of S^2 / W, in integer units.
+    /// Of one-hot targets this is W minus W times the Gini impurity.
+    double score() const {
+        if (weight <= 0) return 0.0;
+        double squares = 0.0;
+        for (const std::int64_t target : targets) {
+            squares += static_cast<double>(target) * static_cast<double>(target);
+        }
+        return squares / static_cast<double>(weight);
+    }
+};
+
+struct Split {
+    std::int32_t feature = -1;  ///< -1: none found
+    std::int32_t bin = -1;      ///< numeric: bins up to and including this one go left
+    bool is_categorical = false;
+    bool missing_left = false;
+    std::array<std::uint8_t, kCategorySetBytes> left_bins{};  ///< categorical: bins that go left
+    double gain = 0.0;                                        ///< in integer units
+
+    bool exists() const { return feature >= 0; }
+    bool has_left(std::size_t b) const { return (left_bins[b / 8] >> (b % 8)) & 1; }
+    void set_left(std::size_t b) {
+        left_bins[b / 8] = static_cast<std::uint8_t>(left_bins[b / 8] | (1U << (b % 8)));
+    }
+    bool sends_left(std::uint8_t b, std::uint8_t missing_bin) const {
+        if (b == missing_bin) return missing_left;
+        return is_categorical ? has_left(b) : b <= bin;
+    }
+};
+
+}  // namespace spinney

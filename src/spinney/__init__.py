@@ -1,0 +1,38 @@
+"""Spinney: every ensemble in the book, on one engine that proves what it claims.
+
+Names are resolved on first use, so ``import spinney`` costs next to nothing.
+"""
+
+import importlib
+from importlib.metadata import version as _version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from spinney.ensembles.trees.decision_tree import (
+        DecisionTreeClassifier as DecisionTreeClassifier,
+    )
+    from spinney.ensembles.trees.decision_tree import DecisionTreeRegressor as DecisionTreeRegressor
+    from spinney.io.save_load import load as load
+    from spinney.io.save_load import save as save
+
+__version__ = _version("spinney")
+
+ESTIMATORS = {
+    "DecisionTreeClassifier": "spinney.ensembles.trees.decision_tree",
+    "DecisionTreeRegressor": "spinney.ensembles.trees.decision_tree",
+}
+"""Public estimators and where they live; a model file may name these classes and no others."""
+
+_PUBLIC = {**ESTIMATORS, "load": "spinney.io.save_load", "save": "spinney.io.save_load"}
+
+__all__ = ["DecisionTreeClassifier", "DecisionTreeRegressor", "load", "save"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'spinney' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PUBLIC})

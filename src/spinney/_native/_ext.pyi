@@ -1,0 +1,92 @@
+"""The native kernels of Spinney; see native/ for what they promise."""
+
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+def available_threads() -> int:
+    """CPUs this process may use: affinity and cgroup quota, at least 1."""
+
+def active_isa() -> str:
+    """Instruction set of the kernels in use: portable, avx2 or avx512."""
+
+def best_isa() -> str:
+    """The widest instruction set this machine has."""
+
+def use_isa(name: str) -> None:
+    """Switch the kernels, for tests; SPINNEY_ISA does it from outside."""
+
+class Columns:
+    """Borrowed columns of a table."""
+
+    def __init__(self, n_rows: int) -> None: ...
+
+    def add_column(self, values: Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]) -> None: ...
+
+    def add_matrix(self, values: Annotated[NDArray, dict(shape=(None, None), device='cpu', writable=False)]) -> None: ...
+
+    def add_sparse(self, rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def n_features(self) -> int: ...
+
+def find_cuts(columns: Columns, weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bins: int, sample_rows: int, n_threads: int) -> list:
+    """Cut points of every feature; weights empty or one integer per row."""
+
+def bin_columns(columns: Columns, features: list, n_threads: int) -> NDArray[numpy.uint8]:
+    """
+    Bins, row-major; a feature is its cut points or (bin of each code, number of bins).
+    """
+
+class Forest:
+    """A frozen forest, checked when it is made."""
+
+    def __init__(self, arrays: dict, n_features: int, n_outputs: int, value_width: int) -> None: ...
+
+    def raw_scores(self, columns: Columns, n_threads: int) -> NDArray[numpy.float64]:
+        """Sums of the trees, one row each; (n_rows, n_outputs)."""
+
+    def leaf_ids(self, columns: Columns, n_threads: int) -> NDArray[numpy.int32]:
+        """Leaf of every row in every tree; (n_rows, n_trees)."""
+
+class TreeSettings:
+    """How one tree may grow."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def max_leaf_nodes(self) -> int: ...
+
+    @max_leaf_nodes.setter
+    def max_leaf_nodes(self, arg: int, /) -> None: ...
+
+    @property
+    def max_depth(self) -> int: ...
+
+    @max_depth.setter
+    def max_depth(self, arg: int, /) -> None: ...
+
+    @property
+    def min_samples_split(self) -> float: ...
+
+    @min_samples_split.setter
+    def min_samples_split(self, arg: float, /) -> None: ...
+
+    @property
+    def min_samples_leaf(self) -> float: ...
+
+    @min_samples_leaf.setter
+    def min_samples_leaf(self, arg: float, /) -> None: ...
+
+    @property
+    def min_gain(self) -> float: ...
+
+    @min_gain.setter
+    def min_gain(self, arg: float, /) -> None: ...
+
+def grow_histogram_tree(bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_value_bins: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scales: tuple[float, float], settings: TreeSettings, n_threads: int) -> dict:
+    """
+    Grow one tree; nodes in preorder. scales: (of targets, of weights), powers of two.
+    """

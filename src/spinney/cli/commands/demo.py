@@ -1,0 +1,71 @@
+"""Show the main job end to end on a bundled table: train, score, explain, save, load, predict."""
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import train_test_split
+
+import spinney
+from spinney.cli.tables import print_table
+from spinney.datasets import load_tumours
+from spinney.resampling import Interval, bootstrap_interval
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the arguments of this command."""
+    parser.add_argument("--seed", type=int, default=0, help="seed of the split (default 0)")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the demonstration; one line per step, a table at the end."""
+    data = load_tumours()
+    X_train, X_test, y_train, y_test = train_test_split(
+        data.X, data.y, test_size=0.3, random_state=arguments.seed, stratify=data.y
+    )
+    print(f"data     {data.name}: {len(data.X)} rows, {data.X.shape[1]} features")
+
+    start = time.perf_counter()
+    tree = spinney.DecisionTreeClassifier(max_leaf_nodes=12, min_samples_leaf=5)
+    tree.fit(X_train, y_train)
+    seconds = time.perf_counter() - start
+    print(f"train    {tree.model_[0]} in {1000 * seconds:.1f} ms on {len(X_train)} rows")
+
+    score = bootstrap_interval(
+        accuracy_score, y_test, tree.predict(X_test), random_state=arguments.seed
+    )
+    print(f"score    accuracy {score} on {len(X_test)} held-out rows (95 % bootstrap interval)")
+
+    most_important = np.argsort(-tree.feature_importances_)[:5]
+    names = ", ".join(data.feature_names[i] for i in most_important[:3])
+    print(f"explain  most important: {names}")
+
+    _save_and_load(tree, X_test)
+    _print_summary(tree, score, [(data.feature_names[i], i) for i in most_important])
+
+
+def _save_and_load(tree: "spinney.DecisionTreeClassifier", X_test: np.ndarray) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tumours.spn"
+        spinney.save(tree, path)
+        print(f"save     {path.name}: {path.stat().st_size} bytes")
+        again = spinney.load(path)
+    print(f"load     {type(again).__name__}, model {again.model_.fingerprint[:12]}")
+    same = np.array_equal(again.predict_proba(X_test), tree.predict_proba(X_test))
+    print(f"predict  {len(X_test)} rows, {'bit for bit the same' if same else 'DIFFERENT'}")
+
+
+def _print_summary(
+    tree: "spinney.DecisionTreeClassifier", score: Interval, features: list[tuple[str, int]]
+) -> None:
+    rows = [("held-out accuracy", f"{score}")]
+    rows += [("leaves", f"{tree.get_n_leaves()}"), ("depth", f"{tree.get_depth()}")]
+    rows += [
+        (f"importance of {name}", f"{tree.feature_importances_[i]:.3f}") for name, i in features
+    ]
+    print()
+    print_table(("what", "value"), rows)

@@ -1,0 +1,1 @@
+"""From any table to typed columns: intake, schema, targets, weights, bins."""

@@ -1,0 +1,58 @@
+"""Numbers as integers on a power-of-two grid, so that sums do not depend on their order."""
+
+import math
+
+import numpy as np
+
+from spinney.typing import FloatArray, IntArray
+
+
+def fixed_weights(weights: FloatArray, *, bits: int) -> tuple[IntArray, int]:
+    """Find integers k >= 1 with ``weight ≈ k * 2**exponent`` and a sum below ``2**bits``.
+
+    Integer weights come out exact (times a power of two), and the exponent depends on the total
+    only, so a weight of 3 and the row three times give the same integers and the same sums.
+
+    Examples
+    --------
+    >>> fixed_weights(np.array([1.0, 2.0, 0.5]), bits=5)
+    (array([4, 8, 2]), -2)
+    """
+    exponent = total_exponent(weights) - bits + 1
+    grid = np.rint(np.ldexp(weights, -exponent)).astype(np.int64)
+    return np.maximum(grid, 1), exponent
+
+
+def total_exponent(weights: FloatArray) -> int:
+    """Find the smallest e with ``sum(weights) < 2**e``, the same for every order of the weights.
+
+    A floating-point sum could land on either side of a power of two, depending on its order;
+    40-bit integers summed exactly cannot.
+    """
+    unit = 40 - math.frexp(float(weights.max()))[1]
+    parts = np.rint(np.ldexp(weights, unit)).astype(np.int64)
+    total = int((parts >> 20).sum()) * 2**20 + int((parts & (2**20 - 1)).sum())
+    return total.bit_length() - unit
+
+
+def fixed_products(weights: FloatArray, values: FloatArray) -> tuple[IntArray, int]:
+    """Find integers k with ``weight * value ≈ k * 2**exponent``, no sum of which leaves 62 bits.
+
+    With integer weights the values are put on the grid before they are multiplied, so the product
+    is exact, and a weight of 3 and the row three times give the same sum.
+
+    Parameters
+    ----------
+    weights : (n_rows,), positive
+    values : (n_rows, n_outputs), finite
+    """
+    magnitude = math.frexp(float(np.abs(values).max(initial=0.0)))[1]  # |value| < 2**magnitude
+    total = total_exponent(weights)
+    rows = weights[:, np.newaxis]
+    if bool(np.all(weights == np.rint(weights))):
+        # 53 bits are all a float64 has: a finer grid would add nothing.
+        exponent = magnitude - min(62 - total, 53)
+        grid = np.rint(np.ldexp(values, -exponent)).astype(np.int64)
+        return rows.astype(np.int64) * grid, exponent
+    exponent = magnitude + total - 62
+    return np.rint(np.ldexp(rows * values, -exponent)).astype(np.int64), exponent

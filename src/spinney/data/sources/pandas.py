@@ -1,0 +1,75 @@
+"""Pandas data frames and series."""
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from spinney.data.sources.arrow import read_arrow_column
+from spinney.data.sources.names import given_names
+from spinney.data.sources.numbers import as_floats, unsupported, with_missing
+from spinney.data.sources.numpy import check_shape, read_array
+from spinney.data.table import Column, Kind, Table, made_up_names
+from spinney.errors import InvalidInputType
+
+_SMALL = 1 << 16
+"""Up to this many values one copy of a float frame is cheaper than a view of each column."""
+
+
+def read_pandas(X: Any) -> Table:
+    """Read a pandas frame; float columns are not copied.
+
+    Labels that are not text (a RangeIndex, say) count as no names, as in scikit-learn.
+    """
+    pd = sys.modules["pandas"]
+    if isinstance(X.columns, pd.MultiIndex):
+        raise InvalidInputType(
+            f"X has columns of {X.columns.nlevels} levels. Expected one name per column; join "
+            "the levels, e.g. X.columns = ['_'.join(map(str, name)) for name in X.columns]."
+        )
+    check_shape(X.shape)
+    names = given_names(X.columns.tolist())
+    if X.size <= _SMALL and len(set(X.dtypes)) == 1 and X.dtypes.iloc[0] in {"float32", "float64"}:
+        return Table.from_matrix(as_floats(X.to_numpy()), names=names)
+    columns = [
+        read_pandas_column(name, X.iloc[:, place])
+        for place, name in enumerate(names or made_up_names(X.shape[1]))
+    ]
+    return Table(X.shape[0], columns, names_given=names is not None)
+
+
+def read_pandas_column(name: str, series: Any) -> Column:
+    """Read one pandas series of any dtype."""
+    pd, dtype = sys.modules["pandas"], series.dtype
+    if isinstance(dtype, np.dtype):
+        if dtype.kind == "c":
+            raise unsupported(name, dtype, "Complex data not supported: split it in two columns.")
+        return read_array(name, series.to_numpy())
+    if isinstance(dtype, pd.CategoricalDtype):
+        codes = series.cat.codes.to_numpy().astype(np.int64)
+        return Column.from_dictionary(name, codes, series.cat.categories.tolist())
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        instants = series.dt.tz_convert(None).to_numpy()
+        return read_array(name, instants, timezone_aware=True)
+    if isinstance(dtype, pd.SparseDtype):
+        return read_array(name, np.asarray(series))
+    if isinstance(dtype, pd.ArrowDtype) or getattr(dtype, "storage", "") == "pyarrow":
+        return read_arrow_column(name, sys.modules["pyarrow"].array(series.array))
+    if isinstance(dtype, pd.StringDtype):
+        return read_array(name, series.to_numpy(dtype=object))
+    if hasattr(dtype, "numpy_dtype"):
+        return _read_masked(name, series)
+    remedy = {
+        "period": "Convert it with .dt.to_timestamp().",
+        "interval": "Convert it to its bounds (.left, .right) or to text with .astype(str).",
+    }.get(str(dtype).split("[")[0].lower(), "Convert it with .astype(), or leave it out.")
+    raise unsupported(name, dtype, remedy)
+
+
+def _read_masked(name: str, series: Any) -> Column:
+    """Read Int64, Float32, boolean and the like: values beside a mask."""
+    plain = series.dtype.numpy_dtype
+    kind = Kind.BOOLEAN if plain.kind == "b" else Kind.NUMERIC
+    missing = series.isna().to_numpy()
+    values = series.to_numpy(dtype=plain, na_value=plain.type(0))
+    return Column(name, kind, with_missing(values, missing))

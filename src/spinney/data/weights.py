@@ -1,0 +1,146 @@
+"""Weights: of rows and of classes, checked once."""
+
+import numbers
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from spinney.data.sources.objects import read_objects
+from spinney.data.sources.vector import missing_value, read_vector
+from spinney.data.table import Kind
+from spinney.data.target import Labels
+from spinney.errors import InvalidInput, InvalidInputType, nearest_names, shorten
+from spinney.typing import AnyArray, FloatArray
+
+
+def read_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
+    """Read row weights: finite, not negative, not all zero. None stays None.
+
+    A single number counts for every row, as in scikit-learn.
+
+    Examples
+    --------
+    >>> read_weights([1, 2, 0], 3)
+    array([1., 2., 0.])
+    """
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Real | np.bool_):
+        values: AnyArray = np.full(n_rows, float(sample_weight))
+    else:
+        values = _numbers(read_vector(sample_weight, "sample_weight"))
+    if values.ndim != 1:
+        raise InvalidInput(
+            f"Sample weights must be 1D array or scalar, got {values.ndim}D array. Expected "
+            f"either a scalar value or a 1D array of length {n_rows}."
+        )
+    if len(values) != n_rows:
+        raise InvalidInput(
+            f"sample_weight.shape == {values.shape}, expected {(n_rows,)}! Found input variables "
+            f"with inconsistent numbers of samples: {[n_rows, len(values)]}. Give one per row."
+        )
+    _check_weights(values)
+    return values
+
+
+def _numbers(values: AnyArray) -> FloatArray:
+    if values.dtype.kind == "c":
+        raise InvalidInput("Complex data not supported: sample_weight is complex.")
+    if values.dtype.kind == "O" and values.ndim == 1:
+        column = read_objects("sample_weight", values)
+        if column.kind in {Kind.NUMERIC, Kind.BOOLEAN}:
+            return column.values
+    if values.dtype.kind not in "biuf":
+        raise InvalidInputType(
+            f"sample_weight has type {values.dtype}: expected numbers, one per row."
+        )
+    return values.astype(np.float64)
+
+
+def _check_weights(values: FloatArray) -> None:
+    bad = ~(np.isfinite(values) & (values >= 0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        if np.isnan(values[row]):
+            raise missing_value("sample_weight", row)
+        raise InvalidInput(
+            f"Row {row} of sample_weight is {values[row]}: weights must be finite and not "
+            "negative (no infinity, no NaN). Correct it, or leave the row out with weight 0."
+        )
+    if not values.any():
+        raise InvalidInput(
+            "Sample weights must contain at least one non-zero number: all weights are zero, so "
+            "no row would count."
+        )
+
+
+def class_weights(
+    class_weight: Any, labels: Labels, weights: FloatArray | None
+) -> FloatArray | None:
+    """Multiply row weights by the weights of their classes; None when every row weighs 1.
+
+    Examples
+    --------
+    >>> labels = Labels(np.array(["a", "b"]), np.array([0, 0, 0, 1], np.int32))
+    >>> class_weights({"a": 1, "b": 3}, labels, None)
+    array([1., 1., 1., 3.])
+    """
+    per_class = weights_per_class(class_weight, labels, weights)
+    if np.all(per_class == 1):
+        return weights
+    of_rows = per_class[labels.codes]
+    combined = of_rows if weights is None else of_rows * weights
+    _check_weights(combined)
+    return combined
+
+
+def weights_per_class(class_weight: Any, labels: Labels, weights: FloatArray | None) -> FloatArray:
+    """Give the weight of each class, in the order of ``labels.classes``.
+
+    None is 1 for all. "balanced" makes the classes weigh the same in total, counting rows by
+    their weights: W / (K * W_k), where K counts the classes of positive weight; a class without
+    weight stays without. A mapping must name every class and no other.
+
+    Examples
+    --------
+    >>> labels = Labels(np.array(["a", "b"]), np.array([0, 0, 0, 1], np.int32))
+    >>> weights_per_class("balanced", labels, None)
+    array([0.66666667, 2.        ])
+    """
+    n_classes = len(labels.classes)
+    if class_weight is None:
+        return np.ones(n_classes)
+    if isinstance(class_weight, Mapping):
+        return _from_mapping(class_weight, labels)
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        totals = np.bincount(labels.codes, weights=weights, minlength=n_classes).astype(float)
+        present = totals > 0
+        balanced = np.zeros(n_classes)
+        balanced[present] = totals.sum() / (present.sum() * totals[present])
+        return balanced
+    raise InvalidInput(
+        f"class_weight={class_weight!r}: expected None, 'balanced' or a dict from class to weight."
+        + (nearest_names(class_weight, ["balanced"]) if isinstance(class_weight, str) else "")
+    )
+
+
+def _from_mapping(class_weight: Mapping[Any, Any], labels: Labels) -> FloatArray:
+    classes = labels.classes.tolist()
+    known = set(classes)
+    unknown = [key for key in class_weight if key not in known]
+    missing = [name for name in classes if name not in class_weight]
+    if unknown or missing:
+        hint = nearest_names(str(unknown[0]), map(str, classes)) if unknown else ""
+        raise InvalidInput(
+            "class_weight must name every class of y and no other."
+            + (f" Not in y: {shorten(unknown)}.{hint}" if unknown else "")
+            + (f" Not in class_weight: {shorten(missing)}." if missing else "")
+        )
+    per_class = [class_weight[name] for name in classes]
+    for name, weight in zip(classes, per_class, strict=True):
+        if not isinstance(weight, numbers.Real) or not 0 <= float(weight) < float("inf"):
+            raise InvalidInput(
+                f"class_weight[{name!r}] is {weight!r}: expected a finite number, not negative."
+            )
+    return np.array(per_class, dtype=np.float64)

@@ -1,0 +1,1 @@
+"""The learners: estimators with scikit-learn's interface that produce frozen models."""

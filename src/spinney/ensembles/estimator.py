@@ -1,0 +1,94 @@
+"""The scikit-learn contract, in one place."""
+
+import functools
+import inspect
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from spinney.ensembles.parameters import Rule, check_parameters
+from spinney.errors import UnknownParameter, nearest_names, shorten
+from spinney.model import Model
+from spinney.parallelism import resolve_n_jobs
+
+
+class Estimator(BaseEstimator):
+    """Base of all learners: parameters in, a frozen model at ``model_`` out.
+
+    A subclass lists its parameters in ``__init__`` (scikit-learn reads them there), gives each a
+    rule in ``_rules``, and ends ``fit`` with ``self._adopt(model)``. Everything a fitted
+    estimator knows is in its model, so pickle, copy and files carry the model's bytes.
+    """
+
+    _rules: ClassVar[Mapping[str, Rule]] = {}
+    model_: Model
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in cls.__dict__:
+            cls.__init__ = _suggesting(cls.__init__)  # type: ignore[method-assign]
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters; an unknown name is refused with a suggestion."""
+        known = self.get_params(deep=True)
+        for name in params:
+            if name.partition("__")[0] not in known:
+                raise _unknown(type(self).__name__, name, known)
+        super().set_params(**params)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def _check_parameters(self) -> None:
+        check_parameters(type(self).__name__, self.get_params(deep=False), self._rules)
+
+    def _n_threads(self) -> int:
+        return resolve_n_jobs(self.get_params(deep=False).get("n_jobs"))
+
+    def _adopt(self, model: Model) -> None:
+        """Become the fitted estimator of a model, new or loaded."""
+        self.model_ = model
+        self.n_features_in_ = len(model.schema.names)
+        names = model.schema.feature_names_in()
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_  # left by an earlier fit on a table with names
+        if model.target.classes is not None:
+            self.classes_ = model.target.classes
+
+    def _predictions(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self.model_.predictions(
+            X, n_threads=self._n_threads(), estimator_name=type(self).__name__
+        )
+
+
+def _suggesting(init: Any) -> Any:
+    """Make a constructor refuse unknown parameters with a suggestion, and change nothing else."""
+    known = [name for name in inspect.signature(init).parameters if name != "self"]
+
+    @functools.wraps(init)  # scikit-learn reads the signature through __wrapped__
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        for name in kwargs:
+            if name not in known:
+                raise _unknown(type(self).__name__, name, known)
+        init(self, *args, **kwargs)
+
+    return __init__
+
+
+def _unknown(owner: str, name: str, known: Any) -> UnknownParameter:
+    hint = nearest_names(name, known) or f" It has {shorten(sorted(known), most=30)}."
+    return UnknownParameter(f"{owner} has no parameter {name!r}.{hint}")

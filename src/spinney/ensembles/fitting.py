@@ -1,0 +1,77 @@
+"""What every learner does before its first round: intake, target, weights, bins."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spinney.data.binning import BinnedTable, Binner
+from spinney.data.intake import read_table
+from spinney.data.schema import FeatureSchema
+from spinney.data.target import Target, read_labels, read_numbers
+from spinney.data.weights import class_weights, read_weights
+from spinney.typing import FloatArray, TableLike
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """Binned rows and what is to be learnt from them. Rows of weight 0 are already gone."""
+
+    schema: FeatureSchema
+    target: Target
+    binned: BinnedTable
+    targets: FloatArray
+    """(n_rows, n_outputs): numbers, or one-hot classes."""
+    weights: FloatArray | None
+    """(n_rows,), positive; None when all are 1."""
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the weights: how many rows there are, counting repetitions."""
+        return float(len(self.targets) if self.weights is None else self.weights.sum())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntakeSettings:
+    """How a table is read; each estimator fills it from its parameters."""
+
+    estimator_name: str
+    task: str
+    categorical_features: Any = "from_dtype"
+    class_weight: Any = None
+    max_bins: int = 255
+    n_threads: int = 1
+
+
+def read_problem(X: TableLike, y: Any, sample_weight: Any, settings: IntakeSettings) -> Problem:
+    """Read a table, its target and its weights, and bin it once."""
+    table = read_table(X)
+    weights = read_weights(sample_weight, table.n_rows)
+    target, targets, weights = _read_target(y, table.n_rows, weights, settings)
+    if weights is not None and not weights.all():
+        keep = np.flatnonzero(weights)
+        table, targets, weights = table.take(keep), targets[keep], weights[keep]
+    schema, table = FeatureSchema.learn(table, settings.categorical_features)
+    binner = Binner.learn(table, weights, max_bins=settings.max_bins, n_threads=settings.n_threads)
+    binned = binner.transform(table, n_threads=settings.n_threads)
+    return Problem(schema, target, binned, targets, weights)
+
+
+def _read_target(
+    y: Any, n_rows: int, weights: FloatArray | None, settings: IntakeSettings
+) -> tuple[Target, FloatArray, FloatArray | None]:
+    """Give the target, one row of numbers per row of y, and the weights of rows and classes."""
+    name = settings.estimator_name
+    if settings.task == "regression":
+        numbers = read_numbers(y, n_rows, estimator_name=name)
+        targets = numbers.reshape(n_rows, -1)
+        return Target("regression", n_outputs=targets.shape[1]), targets, weights
+    labels = read_labels(y, n_rows, estimator_name=name)
+    weights = class_weights(settings.class_weight, labels, weights)
+    # A class all of whose rows weigh nothing is as if absent.
+    present = np.ones(len(labels.classes), bool)
+    if weights is not None:
+        present = np.bincount(labels.codes, weights > 0, len(present)) > 0
+    targets = np.eye(len(present))[labels.codes][:, present]
+    classes = labels.classes[present]
+    return Target("classification", classes, n_outputs=len(classes)), targets, weights

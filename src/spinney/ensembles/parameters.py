@@ -1,0 +1,171 @@
+"""Rules for the values of parameters, and the sentences that explain them."""
+
+import math
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from spinney.errors import InvalidParameter, nearest_names
+
+
+class Rule(Protocol):
+    """What a parameter may be."""
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether the value may be used."""
+        ...
+
+    def describe(self) -> str:
+        """Finish the sentence "expected …"."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """A whole number; booleans do not count."""
+
+    least: int
+    most: int | None = None
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether the value may be used."""
+        if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+            return False
+        return self.least <= int(value) and (self.most is None or int(value) <= self.most)
+
+    def describe(self) -> str:
+        """Finish the sentence "expected …"."""
+        if self.most is None:
+            return f"an integer of at least {self.least}"
+        return f"an integer from {self.least} to {self.most}"
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """A finite number in an interval whose lower end may be left out."""
+
+    least: float
+    most: float = math.inf
+    above: bool = False
+    """Whether ``least`` itself is left out."""
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether the value may be used."""
+        if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+            return False
+        number = float(value)
+        high_enough = number > self.least if self.above else number >= self.least
+        return math.isfinite(number) and high_enough and number <= self.most
+
+    def describe(self) -> str:
+        """Finish the sentence "expected …"."""
+        low = f"above {self.least:g}" if self.above else f"of at least {self.least:g}"
+        return f"a number {low}" + ("" if math.isinf(self.most) else f" and at most {self.most:g}")
+
+
+@dataclass(frozen=True, slots=True)
+class Fraction:
+    """A float strictly between 0 and 1, told from the integers 0 and 1 by its type."""
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether the value may be used."""
+        return isinstance(value, float | np.floating) and 0.0 < float(value) <= 1.0
+
+    def describe(self) -> str:
+        """Finish the sentence "expected …"."""
+        return "a float in (0, 1] for a share"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of a few words."""
+
+    options: tuple[str, ...]
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether the value may be used."""
+        return isinstance(value, str) and value in self.options
+
+    def describe(self) -> str:
+        """Finish the sentence "expected …"."""
+        return " or ".join(repr(option) for option in self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """None, with what it stands for."""
+
+    meaning: str
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether the value may be used."""
+        return value is None
+
+    def describe(self) -> str:
+        """Finish the sentence "expected …"."""
+        return f"None for {self.meaning}"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Anything here: the code that uses it checks it against the data."""
+
+    expected: str
+
+    def accepts(self, value: Any) -> bool:  # noqa: ARG002 - the protocol's signature
+        """Tell whether the value may be used."""
+        return True
+
+    def describe(self) -> str:
+        """Finish the sentence "expected …"."""
+        return self.expected
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """Any of several rules."""
+
+    rules: tuple[Rule, ...]
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether the value may be used."""
+        return any(rule.accepts(value) for rule in self.rules)
+
+    def describe(self) -> str:
+        """Finish the sentence "expected …"."""
+        return ", or ".join(rule.describe() for rule in self.rules)
+
+
+def either(*rules: Rule) -> Either:
+    """Join rules: a value need satisfy only one."""
+    return Either(rules)
+
+
+def check_parameters(owner: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
+    """Refuse the first value that breaks its rule.
+
+    Examples
+    --------
+    >>> check_parameters("Tree", {"max_depth": 0}, {"max_depth": Integer(1)})
+    Traceback (most recent call last):
+    ...
+    spinney.errors.InvalidParameter: max_depth=0 of Tree: expected an integer of at least 1.
+    """
+    for name, rule in rules.items():
+        value = values[name]
+        if not rule.accepts(value):
+            hint = nearest_names(value, _words(rule)) if isinstance(value, str) else ""
+            raise InvalidParameter(
+                f"{name}={value!r} of {owner}: expected {rule.describe()}.{hint}"
+            )
+
+
+def _words(rule: Rule) -> tuple[str, ...]:
+    if isinstance(rule, Choice):
+        return rule.options
+    if isinstance(rule, Either):
+        return tuple(word for part in rule.rules for word in _words(part))
+    return ()

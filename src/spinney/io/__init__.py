@@ -1,0 +1,5 @@
+"""Saving and loading: safe files, never pickles."""
+
+from spinney.io.save_load import load, save
+
+__all__ = ["load", "save"]

@@ -1,0 +1,127 @@
+"""Parameters of estimators as JSON, and back.
+
+Plain values stand for themselves. What JSON does not know is an object with one key that starts
+with ``$``; nothing in it names code to run.
+"""
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+
+from spinney.errors import CannotSave, InvalidFile
+
+_BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+
+
+def encode(value: Any, where: str) -> Any:
+    """Turn a parameter into JSON; ``where`` names it if that cannot be done."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        number = float(value)
+        return number if math.isfinite(number) else {"$float": repr(number)}
+    if isinstance(value, list):
+        return [encode(item, where) for item in value]
+    if isinstance(value, tuple):
+        return {"$tuple": [encode(item, where) for item in value]}
+    if isinstance(value, dict):
+        pairs = [[encode(key, where), encode(item, where)] for key, item in value.items()]
+        return {"$dict": pairs}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
+        return {"$array": [value.dtype.str, encode(value.tolist(), where)]}
+    if isinstance(value, np.random.Generator | np.random.RandomState):
+        return _encode_generator(value)
+    raise CannotSave(
+        f"{where} is a {type(value).__name__}, which has no safe form in a file. Set it to a "
+        "number, a text, or a list or dict of these before saving."
+    )
+
+
+def decode(value: Any) -> Any:
+    """Inverse of ``encode``; anything unknown is an ``InvalidFile``."""
+    if isinstance(value, list):
+        return [decode(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if len(value) != 1:
+        raise InvalidFile("A parameter in the file is not understood.")
+    ((tag, content),) = value.items()
+    readers = {
+        "$float": _decode_float,
+        "$tuple": lambda items: tuple(decode(item) for item in items),
+        "$dict": lambda pairs: {decode(key): decode(item) for key, item in pairs},
+        "$array": _decode_array,
+        "$generator": _decode_generator,
+    }
+    if tag not in readers:
+        raise InvalidFile(f"A parameter in the file has the unknown form {tag!r}.")
+    try:
+        return readers[tag](content)
+    except (TypeError, ValueError, KeyError, OverflowError, AttributeError) as error:
+        raise InvalidFile(f"A parameter in the file is damaged ({tag}).") from error
+
+
+def _decode_float(text: Any) -> float:
+    if text not in ("inf", "-inf", "nan"):
+        raise InvalidFile(f"A parameter in the file is no number: {text!r}.")
+    return float(text)
+
+
+def _decode_array(content: Any) -> Any:
+    kind, items = content
+    dtype = np.dtype(kind if isinstance(kind, str) else "V")
+    # Text of any declared width would be multiplied by the number of items.
+    if dtype.kind not in "biufU" or dtype.itemsize > 4096:
+        raise InvalidFile("A parameter in the file is an array of an unknown type.")
+    return np.array(decode(items), dtype)
+
+
+def _encode_generator(generator: np.random.Generator | np.random.RandomState) -> Any:
+    if isinstance(generator, np.random.Generator):
+        state: Any = generator.bit_generator.state
+    else:
+        state = generator.get_state(legacy=False)
+    family = type(generator).__name__
+    if state["bit_generator"] not in _BIT_GENERATORS:
+        raise CannotSave(
+            f"random_state draws from {state['bit_generator']}, which is not one of NumPy's own."
+        )
+    return {"$generator": [family, encode(_plain(state), "random_state")]}
+
+
+def _plain(state: Any) -> Any:
+    """Numbers of more than 64 bits as text: a file's integers are bounded."""
+    if isinstance(state, dict):
+        return {key: _plain(item) for key, item in state.items()}
+    if isinstance(state, int) and state.bit_length() > 63:
+        return hex(state)
+    return state
+
+
+def _full(state: Any) -> Any:
+    if isinstance(state, dict):
+        return {key: _full(item) for key, item in state.items()}
+    if isinstance(state, str) and state.startswith("0x"):
+        return int(state, 16)
+    return state
+
+
+def _decode_generator(content: Any) -> np.random.Generator | np.random.RandomState:
+    family, encoded = content
+    state = _full(decode(encoded))
+    name = state["bit_generator"]
+    if name not in _BIT_GENERATORS:
+        raise InvalidFile(f"The file names the unknown generator {name!r}.")
+    bits = getattr(np.random, name)()
+    bits.state = {key: item for key, item in state.items() if key not in ("has_gauss", "gauss")}
+    if family == "Generator":
+        return np.random.Generator(bits)
+    generator = np.random.RandomState(bits)
+    generator.set_state(state)
+    return generator

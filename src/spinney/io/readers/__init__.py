@@ -1,0 +1,13 @@
+"""One reader per released format, kept for ever.
+
+To change the format: bump ``sections.FORMAT_VERSION``, add ``vN.py`` and its row here, commit a
+golden file; the old readers stay untouched.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from spinney.io.readers.v1 import read_v1
+from spinney.model.sections import Contents
+
+READERS: Mapping[int, Callable[[Contents], Any]] = {1: read_v1}

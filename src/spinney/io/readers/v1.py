@@ -1,0 +1,40 @@
+"""Format 1: an estimator is its class name, its parameters and its model."""
+
+import importlib
+from typing import Any
+
+from spinney.errors import InvalidFile, InvalidParameter
+from spinney.io.parameters import decode
+from spinney.model.sections import Contents
+from spinney.model.state import below, model_from_state
+
+
+def read_v1(contents: Contents) -> Any:
+    """Rebuild the fitted estimator; the class must be one of Spinney's public estimators."""
+    meta = contents.meta
+    if set(meta) != {"estimator", "library", "parameters", "model"} or not (
+        isinstance(meta["estimator"], str)
+        and isinstance(meta["library"], str)
+        and isinstance(meta["parameters"], dict)
+        and isinstance(meta["model"], dict)
+    ):
+        raise InvalidFile("The file is not a saved estimator: parts of its header are missing.")
+    stray = [name for name in contents.arrays if not name.startswith("model/")]
+    if stray:
+        raise InvalidFile(f"The file has sections that belong to nothing: {stray[:5]}")
+    package = importlib.import_module("spinney")
+    if meta["estimator"] not in package.ESTIMATORS:
+        raise InvalidFile(
+            f"The file holds a {meta['estimator']!r}, written by Spinney {meta['library']!r}. This "
+            f"version {package.__version__} does not have that class: install a newer one."
+        )
+    parameters = {key: decode(value) for key, value in meta["parameters"].items()}
+    estimator_class = getattr(package, meta["estimator"])
+    try:
+        estimator = estimator_class(**parameters)
+        estimator._check_parameters()  # noqa: SLF001 - a file may carry any value
+    except InvalidParameter as error:
+        raise InvalidFile(f"A parameter in the file is wrong: {error}") from error
+    model = model_from_state(meta["model"], below(contents.arrays, "model/"))
+    estimator._adopt(model)  # noqa: SLF001 - the one door back into an estimator
+    return estimator

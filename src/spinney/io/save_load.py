@@ -1,0 +1,80 @@
+"""``save`` and ``load``: a fitted estimator to one file and back."""
+
+import importlib
+import os
+from typing import Any
+
+from spinney.errors import CannotSave, InvalidFile, InvalidModel
+from spinney.io.atomic import read_bounded, write_atomically
+from spinney.io.parameters import encode
+from spinney.io.readers import READERS
+from spinney.model import Model, sections
+
+PathLike = str | os.PathLike[str]
+
+
+def save(fitted: Any, path: PathLike) -> None:
+    """Write a fitted estimator to a file, conventionally named ``*.spn``.
+
+    The file holds the model, the parameters and the schema as plain numbers and text with
+    checksums; no code. It appears whole or not at all: an interrupted save leaves the old file.
+
+    Parameters
+    ----------
+    fitted : a fitted Spinney estimator
+    path : where to write; an existing file is replaced
+
+    Examples
+    --------
+    >>> import spinney, tempfile, pathlib
+    >>> tree = spinney.DecisionTreeClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "tree.spn"
+    >>> spinney.save(tree, path)
+    >>> spinney.load(path).predict([[2.0]])
+    array(['yes'], dtype='<U3')
+    """
+    write_atomically(path, to_bytes(fitted))
+
+
+def load(path: PathLike) -> Any:
+    """Read a file written by ``save``: a fitted estimator of the same class.
+
+    Safe for files from anywhere: everything is checked before it is used, nothing in a file can
+    run code, and a damaged file raises ``InvalidFile``.
+    """
+    return from_bytes(read_bounded(path))
+
+
+def to_bytes(fitted: Any) -> bytes:
+    """Return the content of the file that ``save`` would write."""
+    name = type(fitted).__name__
+    package = importlib.import_module("spinney")
+    if name not in package.ESTIMATORS or type(fitted) is not getattr(package, name):
+        raise CannotSave(
+            f"save() takes a fitted Spinney estimator, not {type(fitted).__module__}.{name}. "
+            "Of a pipeline, save the estimator inside it; a subclass has no place in a file."
+        )
+    model = getattr(fitted, "model_", None)
+    if not isinstance(model, Model):
+        raise CannotSave(f"This {name} is not fitted yet. Call fit() before save().")
+    model_meta, model_arrays = model.to_state()
+    parameters = fitted.get_params(deep=False)
+    meta = {
+        "estimator": name,
+        "library": package.__version__,
+        "parameters": {key: encode(value, key) for key, value in parameters.items()},
+        "model": model_meta,
+    }
+    return sections.pack(meta, {f"model/{key}": array for key, array in model_arrays.items()})
+
+
+def from_bytes(data: bytes) -> Any:
+    """Inverse of ``to_bytes``."""
+    contents = sections.unpack(data)
+    try:
+        return READERS[contents.format_version](contents)
+    except InvalidModel as error:
+        raise InvalidFile(
+            f"The model in the file contradicts itself: {error} Copy the file again or save the "
+            "model again."
+        ) from error

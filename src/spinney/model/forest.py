@@ -1,0 +1,242 @@
+"""A sequence of trees whose values add up to raw scores."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, overload
+
+import numpy as np
+
+from spinney._native import _ext
+from spinney.data.binning import CategoryBins, FeatureBins, native_columns
+from spinney.data.schema import FeatureSchema
+from spinney.data.table import Table
+from spinney.data.target import Target
+from spinney.errors import InvalidModel
+from spinney.model.links import LINKS
+from spinney.model.model import Model, Policy, State
+from spinney.model.tree import Tree, freeze
+from spinney.typing import AnyArray, CodeArray, FloatArray, TableLike
+
+NODE_ARRAYS: Mapping[str, str] = {
+    "feature": "<i4",
+    "right": "<i4",
+    "missing_left": "|u1",
+    "category_set": "<i4",
+    "values": "<f8",
+    "count": "<i8",
+    "weight": "<f8",
+    "gain": "<f8",
+}
+"""Arrays with one entry (``values``: one row) per node, and their types in a file.
+
+``threshold`` is one more, as float32 when every threshold is one and float64 otherwise.
+"""
+OTHER_ARRAYS: Mapping[str, str] = {
+    "tree_start": "<i8",
+    "tree_weight": "<f8",
+    "tree_output": "<i4",
+    "category_sets": "|u1",
+    "baseline": "<f8",
+    "categorical": "|u1",
+    "category_start": "<i8",
+    "category_bins": "|u1",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """How the sums of trees become predictions."""
+
+    link: str = "identity"
+    aggregate: str = "sum"
+    """``"sum"``, or ``"mean"``: divided by the sum of the tree weights."""
+
+
+class TreeForest(Model):
+    """Trees, their weights, a baseline and a link.
+
+    ``raw_scores = baseline + sum over trees of weight * value``, in the order of the trees. Trees
+    have scalar values, each adding to one output, or vector values that add to all outputs.
+
+    The arrays (``forest.arrays``) are read-only and checked by native code when the forest is
+    made: whatever file they come from, no walk can leave them.
+    """
+
+    kind: ClassVar[str] = "forest"
+
+    def __init__(
+        self,
+        schema: FeatureSchema,
+        target: Target,
+        arrays: Mapping[str, AnyArray],
+        *,
+        output: Output,
+        policy: Policy,
+    ) -> None:
+        self.schema = schema
+        self.target = target
+        self.output = output
+        self.policy = policy
+        self.arrays = {name: freeze(array) for name, array in arrays.items()}
+        values = self.arrays["values"]
+        if values.ndim != 2 or output.link not in LINKS or output.aggregate not in ("sum", "mean"):
+            raise InvalidModel("the outputs of the forest are not described correctly")
+        self._native = _ext.Forest(
+            {
+                **{name: array.reshape(-1) for name, array in self.arrays.items()},
+                "threshold": self.arrays["threshold"].astype(np.float64),
+            },
+            len(schema.names),
+            len(self.arrays["baseline"]),
+            values.shape[1],
+        )
+
+    @classmethod
+    def from_trees(
+        cls,
+        trees: Sequence[Tree],
+        schema: FeatureSchema,
+        target: Target,
+        features: Sequence[FeatureBins],
+        *,
+        baseline: FloatArray,
+        output: Output,
+        policy: Policy,
+    ) -> "TreeForest":
+        """Freeze grown trees that have equal weights and add to all outputs."""
+        arrays = join_trees(trees, width=len(baseline))
+        arrays["tree_weight"] = np.ones(len(trees))
+        arrays["tree_output"] = np.full(len(trees), -1, np.int32)
+        arrays["baseline"] = np.asarray(baseline, np.float64)
+        arrays |= category_arrays(features)
+        return cls(schema, target, arrays, output=output, policy=policy)
+
+    def __len__(self) -> int:
+        return len(self.arrays["tree_weight"])
+
+    @overload
+    def __getitem__(self, index: slice) -> "TreeForest": ...
+    @overload
+    def __getitem__(self, index: int) -> Tree: ...
+    def __getitem__(self, index: Any) -> Any:
+        """``forest[:k]`` is the forest of the first k trees; ``forest[i]`` is a tree."""
+        if isinstance(index, slice):
+            return self._some(range(len(self))[index])
+        return self._tree(range(len(self))[index])
+
+    def __iter__(self) -> Iterator[Tree]:
+        return (self._tree(t) for t in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"TreeForest({len(self)} trees, {len(self.arrays['feature'])} nodes)"
+
+    def raw_scores(self, table: Table, *, n_threads: int = 1) -> FloatArray:
+        """Sum (or average) the trees; (n_rows, n_outputs). The table must conform."""
+        scores = np.asarray(self._native.raw_scores(native_columns(table), n_threads))
+        if self.output.aggregate == "mean":
+            scores /= self.arrays["tree_weight"].sum()
+        return scores
+
+    def leaf_ids(
+        self, X: TableLike, *, n_threads: int = 1, estimator_name: str = "this model"
+    ) -> CodeArray:
+        """Find the leaf, numbered within its tree, that each row falls into; (n_rows, n_trees)."""
+        table = self.conform(X, estimator_name)
+        return np.asarray(self._native.leaf_ids(native_columns(table), n_threads))
+
+    def conform(self, X: TableLike, estimator_name: str) -> Table:
+        """Read a table as the features this model was trained on."""
+        return self.schema.conform(
+            X, unseen=self.policy.unseen, extra=self.policy.extra, estimator_name=estimator_name
+        )
+
+    def predictions(
+        self, X: TableLike, *, n_threads: int = 1, estimator_name: str = "this model"
+    ) -> FloatArray:
+        """Probabilities (n_rows, n_classes), or expected values (n_rows, n_outputs)."""
+        table = self.conform(X, estimator_name)
+        return LINKS[self.output.link](self.raw_scores(table, n_threads=n_threads))
+
+    def feature_gains(self) -> FloatArray:
+        """Total gain of the splits on each feature, weighted by tree."""
+        weight_of_node = np.repeat(self.arrays["tree_weight"], np.diff(self.arrays["tree_start"]))
+        split = self.arrays["feature"] >= 0
+        gains = (self.arrays["gain"] * weight_of_node)[split]
+        return np.bincount(
+            self.arrays["feature"][split], weights=gains, minlength=len(self.schema.names)
+        )
+
+    def to_state(self) -> State:
+        """Take the forest apart into plain text and arrays."""
+        schema_meta, schema_arrays = self.schema.to_state()
+        target_meta, target_arrays = self.target.to_state()
+        meta = {
+            "kind": self.kind,
+            "schema": schema_meta,
+            "target": target_meta,
+            "output": {"link": self.output.link, "aggregate": self.output.aggregate},
+            "policy": {"unseen": self.policy.unseen, "extra": self.policy.extra},
+        }
+        arrays = {f"forest/{name}": array for name, array in self.arrays.items()}
+        arrays |= {f"schema/{name}": array for name, array in schema_arrays.items()}
+        arrays |= {f"target/{name}": array for name, array in target_arrays.items()}
+        return meta, arrays
+
+    def _tree(self, t: int) -> Tree:
+        first, last = self.arrays["tree_start"][t : t + 2]
+        nodes = {name: self.arrays[name][first:last] for name in (*NODE_ARRAYS, "threshold")}
+        # Sets are numbered in the order of nodes, so those of a tree stand together.
+        is_set = nodes["category_set"] >= 0
+        used = nodes["category_set"][is_set]
+        first_set = int(used[0]) if len(used) else 0
+        own_number = nodes["category_set"] - first_set
+        nodes["category_set"] = np.where(is_set, own_number, -1).astype(np.int32)
+        sets = self.arrays["category_sets"][first_set : first_set + len(used)]
+        return Tree(category_sets=sets, **nodes)
+
+    def _some(self, chosen: range) -> "TreeForest":
+        arrays = dict(self.arrays)
+        trees = [self._tree(t) for t in chosen]
+        arrays |= join_trees(trees, width=self.arrays["values"].shape[1])
+        arrays["tree_weight"] = self.arrays["tree_weight"][chosen]
+        arrays["tree_output"] = self.arrays["tree_output"][chosen]
+        return TreeForest(self.schema, self.target, arrays, output=self.output, policy=self.policy)
+
+
+def join_trees(trees: Sequence[Tree], *, width: int) -> dict[str, AnyArray]:
+    """Put the arrays of trees behind each other; ``width`` is the length of a value."""
+    arrays = {
+        name: np.concatenate([np.empty(0, kind), *(getattr(tree, name) for tree in trees)])
+        for name, kind in NODE_ARRAYS.items()
+        if name not in ("values", "category_set")
+    }
+    arrays["values"] = np.concatenate([np.empty((0, width)), *(tree.values for tree in trees)])
+    arrays["threshold"] = narrowest(
+        np.concatenate([np.empty(0), *(tree.threshold for tree in trees)])
+    )
+    sets = [np.empty((0, 32), np.uint8), *(tree.category_sets for tree in trees)]
+    arrays["category_sets"] = np.concatenate(sets)
+    is_set = np.concatenate([np.empty(0, bool), *(tree.category_set >= 0 for tree in trees)])
+    arrays["category_set"] = np.where(is_set, np.cumsum(is_set) - 1, -1).astype(np.int32)
+    arrays["tree_start"] = np.cumsum([0, *map(len, trees)], dtype=np.int64)
+    return arrays
+
+
+def narrowest(thresholds: AnyArray) -> AnyArray:
+    """Thresholds as float32 if every one of them is a float32, unchanged otherwise."""
+    with np.errstate(over="ignore"):
+        narrow = thresholds.astype(np.float32)
+    return narrow if np.array_equal(narrow, thresholds) else thresholds
+
+
+def category_arrays(features: Sequence[FeatureBins]) -> dict[str, AnyArray]:
+    """Which features are categorical, and the bin of each category of each of them."""
+    tables = [
+        feature.bin_of_code if isinstance(feature, CategoryBins) else np.empty(0, np.uint8)
+        for feature in features
+    ]
+    return {
+        "categorical": np.array([isinstance(f, CategoryBins) for f in features], np.uint8),
+        "category_start": np.cumsum([0, *map(len, tables)], dtype=np.int64),
+        "category_bins": np.concatenate([np.empty(0, np.uint8), *tables]),
+    }

@@ -1,0 +1,145 @@
+"""From the plain text and arrays of a file back to a model; everything is checked on the way.
+
+What comes in here may have been written by an attacker who knows how to make checksums: nothing is
+used before its type and range are known, and every refusal is an ``InvalidModel``.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from spinney.data.schema import FeatureSchema
+from spinney.data.table import Kind
+from spinney.data.target import Target
+from spinney.errors import InvalidModel
+from spinney.model import sections
+from spinney.model.committee import MAX_MEMBERS, MAX_NESTING, Committee
+from spinney.model.forest import NODE_ARRAYS, OTHER_ARRAYS, Output, TreeForest
+from spinney.model.model import Model, Policy
+from spinney.typing import AnyArray, FloatArray
+
+Arrays = Mapping[str, AnyArray]
+
+
+def model_from_bytes(data: bytes) -> Model:
+    """Inverse of ``Model.to_bytes``."""
+    contents = sections.unpack(data)
+    return model_from_state(contents.meta, contents.arrays)
+
+
+def model_from_state(meta: Mapping[str, Any], arrays: Arrays, *, nesting: int = 0) -> Model:
+    """Inverse of ``Model.to_state``."""
+    kind = meta.get("kind")
+    if kind == TreeForest.kind:
+        return _forest(meta, arrays)
+    if kind == Committee.kind:
+        return _committee(meta, arrays, nesting)
+    raise InvalidModel(f"unknown kind of model: {kind!r}")
+
+
+def _forest(meta: Mapping[str, Any], arrays: Arrays) -> TreeForest:
+    _expect_keys(meta, {"kind", "schema", "target", "output", "policy"})
+    schema = FeatureSchema.from_state(_part(meta, "schema"), below(arrays, "schema/"))
+    target = Target.from_state(_part(meta, "target"), below(arrays, "target/"))
+    found = below(arrays, "forest/")
+    expected = {**NODE_ARRAYS, **OTHER_ARRAYS}
+    threshold_type = "<f4" if found.get("threshold", np.empty(0)).dtype == "<f4" else "<f8"
+    expected["threshold"] = threshold_type
+    _expect_keys(found, set(expected))
+    for name, kind in expected.items():
+        shape = {"values": 2, "category_sets": 2}.get(name, 1)
+        if found[name].dtype != kind or found[name].ndim != shape:
+            raise InvalidModel(f"the array {name!r} of the forest has another type than {kind}")
+    if found["category_sets"].shape[1] != 32:
+        raise InvalidModel("category sets must have 32 bytes each")
+    forest = TreeForest(
+        schema,
+        target,
+        found,
+        output=Output(**_texts(meta, "output", {"link", "aggregate"})),
+        policy=_policy(meta),
+    )
+    _check_agreement(forest)
+    return forest
+
+
+def _check_agreement(forest: TreeForest) -> None:
+    """Refuse a forest whose schema, target and arrays tell different stories."""
+    is_category = [kind is Kind.CATEGORICAL for kind in forest.schema.kinds]
+    n_levels = [0 if levels is None else len(levels) for levels in forest.schema.levels]
+    if not np.array_equal(forest.arrays["categorical"], is_category) or not np.array_equal(
+        np.diff(forest.arrays["category_start"]), n_levels
+    ):
+        raise InvalidModel("the categories of the schema are not those of the forest")
+    n_predictions = forest.target.n_outputs
+    is_logistic = forest.output.link == "logistic"
+    n_raw = 1 if is_logistic else n_predictions
+    if len(forest.arrays["baseline"]) != n_raw or (is_logistic and n_predictions != 2):
+        raise InvalidModel("the forest has another number of outputs than its target")
+    if forest.output.aggregate == "mean" and not forest.arrays["tree_weight"].sum() > 0:
+        raise InvalidModel("a mean needs trees of positive weight")
+
+
+def _committee(meta: Mapping[str, Any], arrays: Arrays, nesting: int) -> Committee:
+    _expect_keys(meta, {"kind", "members", "combine", "policy"})
+    members = meta["members"]
+    if nesting >= MAX_NESTING or not isinstance(members, list) or len(members) > MAX_MEMBERS:
+        raise InvalidModel(f"a committee has at most {MAX_MEMBERS} members, {MAX_NESTING} deep")
+    _expect_prefixes(arrays, {f"member/{i}/" for i in range(len(members))} | {"committee/"})
+    weights: FloatArray = below(arrays, "committee/").get("weights", np.empty(0))
+    if weights.dtype != "<f8" or weights.ndim != 1:
+        raise InvalidModel("the weights of the committee have the wrong type")
+    return Committee(
+        [
+            model_from_state(
+                member if isinstance(member, dict) else {},
+                below(arrays, f"member/{i}/"),
+                nesting=nesting + 1,
+            )
+            for i, member in enumerate(members)
+        ],
+        weights,
+        combine=str(meta["combine"]),
+        policy=_policy(meta),
+    )
+
+
+def below(arrays: Arrays, prefix: str) -> dict[str, AnyArray]:
+    """Arrays whose names start with a prefix, without it."""
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
+
+
+def _policy(meta: Mapping[str, Any]) -> Policy:
+    return Policy(**_texts(meta, "policy", {"unseen", "extra"}))
+
+
+def _part(meta: Mapping[str, Any], key: str) -> dict[str, Any]:
+    part = meta[key]
+    if not isinstance(part, dict):
+        raise InvalidModel(f"the part {key!r} of the model is missing")
+    return part
+
+
+def _texts(meta: Mapping[str, Any], key: str, names: set[str]) -> dict[str, str]:
+    part = _part(meta, key)
+    _expect_keys(part, names)
+    if not all(isinstance(text, str) for text in part.values()):
+        raise InvalidModel(f"the part {key!r} of the model must hold texts")
+    return part
+
+
+def _expect_keys(found: Mapping[str, Any], expected: set[str]) -> None:
+    if set(found) != expected:
+        odd = sorted(set(found) ^ expected)
+        raise InvalidModel(f"parts of the model are missing or unknown: {odd[:5]}")
+
+
+def _expect_prefixes(arrays: Arrays, prefixes: set[str]) -> None:
+    stray = [name for name in arrays if not name.startswith(tuple(prefixes))]
+    if stray:
+        raise InvalidModel(f"arrays that belong to no part of the model: {stray[:5]}")

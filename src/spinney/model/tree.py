@@ -1,0 +1,67 @@
+"""One tree: read-only arrays, one entry per node."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from spinney.typing import AnyArray, FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """A binary tree, nodes in preorder: the left child of node ``i`` is ``i + 1``.
+
+    A row goes left at a node when ``x <= threshold`` (numeric), when the bin of its category is
+    in the node's set (categorical), or when x is missing and ``missing_left`` is 1.
+    """
+
+    feature: AnyArray
+    """int32; -1 marks a leaf."""
+    threshold: AnyArray
+    """float32 or float64; +inf: everything that is not missing goes left; 0 where unused."""
+    right: AnyArray
+    """int32; number of the right child, -1 for a leaf."""
+    missing_left: AnyArray
+    """uint8; 1 when missing values go left."""
+    category_set: AnyArray
+    """int32; row of ``category_sets``, -1 unless the split is categorical."""
+    category_sets: AnyArray
+    """(n_sets, 32) uint8; bit ``b % 8`` of byte ``b // 8``: bin b goes left."""
+    values: FloatArray
+    """(n_nodes, width) float64; inner nodes have values too."""
+    count: AnyArray
+    """int64; training rows that reached the node."""
+    weight: FloatArray
+    """float64; their weight."""
+    gain: FloatArray
+    """float64; how much weighted loss the split removed, 0 for leaves."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            freeze(getattr(self, field.name))
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(np.count_nonzero(self.right < 0))
+
+    @property
+    def depth(self) -> int:
+        """Edges from the root to the deepest leaf."""
+        level = np.zeros(len(self), np.int64)
+        for node, right in enumerate(self.right):
+            if right >= 0:
+                level[node + 1] = level[right] = level[node] + 1
+        return int(level.max())
+
+    def __repr__(self) -> str:
+        return f"Tree({len(self)} nodes, {self.n_leaves} leaves, depth {self.depth})"
+
+
+def freeze(array: AnyArray) -> AnyArray:
+    """Make an array read-only and return it."""
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,1 @@
+"""Growing one tree: settings, bins and targets in; a tree of the frozen model out."""
