@@ -53,7 +53,8 @@ Isa best_isa() {
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
     // These also ask whether the operating system saves the wide registers (XGETBV).
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") == 0) {
+    // POPCNT came before AVX2 in every processor, but a hypervisor may hide it, and kernels use it.
+    if (__builtin_cpu_supports("avx2") == 0 || __builtin_cpu_supports("popcnt") == 0) {
         return Isa::kPortable;
     }
     const bool has_avx512 =

@@ -9,8 +9,8 @@ namespace spinney {
 /// In increasing order: a machine that has one has all before it.
 enum class Isa {
     kPortable,  ///< whatever the compiler's baseline is
-    kAvx2,
-    kAvx512,  ///< F, BW, VL and DQ together
+    kAvx2,      ///< and POPCNT
+    kAvx512,    ///< F, BW, VL and DQ together
 };
 
 /// The best this machine and its operating system support; kPortable if not x86-64.

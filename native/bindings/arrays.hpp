@@ -30,7 +30,8 @@ std::span<const T> view(const Array<T>& array) {
 template <class T>
 nb::ndarray<nb::numpy, T> give(std::vector<T>&& numbers, std::vector<std::size_t> shape = {}) {
     auto* owned = new std::vector<T>(std::move(numbers));
-    const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    const nb::capsule owner(owned,
+                            [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     if (shape.empty()) shape.push_back(owned->size());
     return nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner);
 }

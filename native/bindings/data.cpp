@@ -36,8 +36,8 @@ void check_rows(const Columns& self, std::size_t n_rows) {
 void add_column(Columns& self, const AnyColumn& column) {
     check_rows(self, column.shape(0));
     self.features.push_back({.type = value_type(column.dtype()),
-                                     .data = bytes(column),
-                                     .stride = byte_stride(column.stride(0), column.itemsize())});
+                             .data = bytes(column),
+                             .stride = byte_stride(column.stride(0), column.itemsize())});
 }
 
 void add_matrix(Columns& self, const AnyMatrix& matrix) {
@@ -66,9 +66,9 @@ void add_sparse(Columns& self, const Array<std::int32_t>& rows, const AnyColumn&
                       "a sparse column must list its rows in increasing order");
     }
     self.features.push_back({.type = value_type(values.dtype()),
-                                     .data = bytes(values),
-                                     .rows = listed,
-                                     .is_sparse = true});
+                             .data = bytes(values),
+                             .rows = listed,
+                             .is_sparse = true});
 }
 
 std::vector<FeatureBins> make_mapper(const nb::list& features) {

@@ -22,8 +22,7 @@ BinnedRows binned_rows(const Bins& bins, const Array<std::int32_t>& n_value_bins
     data.targets = {targets.data(), targets.size()};
     data.weights = view(weights);
     if (targets.shape(0) != data.n_rows || data.weights.size() != data.n_rows ||
-        data.n_value_bins.size() != data.n_features ||
-        data.categorical.size() != data.n_features) {
+        data.n_value_bins.size() != data.n_features || data.categorical.size() != data.n_features) {
         throw Failure(FailureKind::kInvalidInput, "bins, targets and weights differ in length");
     }
     return data;

@@ -151,18 +151,18 @@ void bin_columns(const Columns& columns, std::span<const FeatureBins> mapper,
                  std::span<std::uint8_t> bins, int n_threads) {
     check_types(columns, mapper);
     const std::size_t n_features = mapper.size();
-    parallel_blocks(n_threads, columns.n_rows, 16 * kBlockRows,
-                    [&](std::size_t begin, std::size_t end) {
-        std::uint8_t block[kBlockRows];
-        for (std::size_t first = begin; first < end; first += kBlockRows) {
-            const std::size_t n = std::min(kBlockRows, end - first);
-            for (std::size_t feature = 0; feature < n_features; ++feature) {
-                bin_block(columns.features[feature], first, n, mapper[feature], block);
-                std::uint8_t* to = bins.data() + first * n_features + feature;
-                for (std::size_t i = 0; i < n; ++i) to[i * n_features] = block[i];
+    parallel_blocks(
+        n_threads, columns.n_rows, 16 * kBlockRows, [&](std::size_t begin, std::size_t end) {
+            std::uint8_t block[kBlockRows];
+            for (std::size_t first = begin; first < end; first += kBlockRows) {
+                const std::size_t n = std::min(kBlockRows, end - first);
+                for (std::size_t feature = 0; feature < n_features; ++feature) {
+                    bin_block(columns.features[feature], first, n, mapper[feature], block);
+                    std::uint8_t* to = bins.data() + first * n_features + feature;
+                    for (std::size_t i = 0; i < n; ++i) to[i * n_features] = block[i];
+                }
             }
-        }
-    });
+        });
 }
 
 }  // namespace spinney

@@ -11,8 +11,8 @@ namespace spinney {
 
 inline constexpr int kMaxValueBins = 255;
 
-/// Cut points padded with +infinity to 16 groups of 16, for a search in two steps: how many groups lie
-/// wholly below x, then how many cuts of the next group do. No branch depends on the data.
+/// Cut points padded with +infinity to 16 groups of 16, for a search in two steps: how many groups
+/// lie wholly below x, then how many cuts of the next group do. No branch depends on the data.
 template <class T>
 struct CutTable {
     alignas(64) T last_of_group[16];
@@ -21,8 +21,8 @@ struct CutTable {
 
 /// How one feature becomes a byte.
 ///
-/// Numbers: bin = how many cuts are < x, so bin b holds (cut[b-1], cut[b]]. Codes: bin = table[code].
-/// Missing, and codes beyond the table: the last bin, missing_bin().
+/// Numbers: bin = how many cuts are < x, so bin b holds (cut[b-1], cut[b]]. Codes: bin =
+/// table[code]. Missing, and codes beyond the table: the last bin, missing_bin().
 class FeatureBins {
   public:
     static FeatureBins numeric(std::span<const double> cuts);
@@ -45,7 +45,8 @@ class FeatureBins {
     std::vector<std::uint8_t> bin_of_code_;
 };
 
-/// Fills bins[row * n_features + feature]. Throws Failure if the types of columns and mapper differ.
+/// Fills bins[row * n_features + feature]. Throws Failure if the types of columns and mapper
+/// differ.
 void bin_columns(const Columns& columns, std::span<const FeatureBins> mapper,
                  std::span<std::uint8_t> bins, int n_threads);
 

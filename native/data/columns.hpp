@@ -14,8 +14,8 @@ enum class ValueType : std::uint8_t {
     kCode32,   ///< int32 category code; negative is missing
 };
 
-/// One feature of n rows. Dense: value of row r at data + r * stride. Sparse: values at listed rows,
-/// zero elsewhere.
+/// One feature of n rows. Dense: value of row r at data + r * stride. Sparse: values at listed
+/// rows, zero elsewhere.
 struct ColumnView {
     ValueType type = ValueType::kFloat64;
     const std::byte* data = nullptr;

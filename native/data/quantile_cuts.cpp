@@ -100,8 +100,9 @@ std::vector<Step> distinct_steps(const std::vector<T>& values,
 }
 
 void add_zeros(std::vector<Step>& steps, std::int64_t weight) {
-    const auto at = std::lower_bound(steps.begin(), steps.end(), 0.0,
-                                     [](const Step& step, double zero) { return step.value < zero; });
+    const auto at =
+        std::lower_bound(steps.begin(), steps.end(), 0.0,
+                         [](const Step& step, double zero) { return step.value < zero; });
     if (at != steps.end() && at->value == 0.0) {
         at->weight += weight;
     } else {

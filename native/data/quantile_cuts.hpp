@@ -16,16 +16,16 @@ struct CutSettings {
     std::size_t sample_rows = 200'000;
 };
 
-/// A value v and the next larger value seen, w: a number c with v <= c < w, so that "x <= c" sends v
-/// left and w right. The middle if a float32 stands near it; any separating float32 otherwise; a
+/// A value v and the next larger value seen, w: a number c with v <= c < w, so that "x <= c" sends
+/// v left and w right. The middle if a float32 stands near it; any separating float32 otherwise; a
 /// float64 only when no float32 separates them.
 double cut_between(double v, double w);
 
 /// Cut points of every feature, increasing, at most max_bins - 1 each; none for category codes.
 ///
-/// All distinct values get bins of their own if they fit. Otherwise bins are filled from below, each
-/// closing at whichever end lies nearer to an equal share of the weight still to be placed; a value
-/// that weighs more than a share so gets a bin of its own and the others share what is left.
+/// All distinct values get bins of their own if they fit. Otherwise bins are filled from below,
+/// each closing at whichever end lies nearer to an equal share of the weight still to be placed; a
+/// value that weighs more than a share so gets a bin of its own and the others share what is left.
 ///
 /// weights: empty (each row counts once) or one integer per row, sum < 2^52. A weight of k gives
 /// exactly the cuts of the row repeated k times, as long as no sample is drawn.

@@ -10,8 +10,8 @@
 
 namespace spinney {
 
-/// An unsigned key in the same order as the numbers (no NaN): negative numbers have all bits turned,
-/// the others only the sign.
+/// An unsigned key in the same order as the numbers (no NaN): negative numbers have all bits
+/// turned, the others only the sign.
 template <class T>
 auto order_key(T value) {
     using Key = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;

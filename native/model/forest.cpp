@@ -43,13 +43,13 @@ void check_sizes(const ForestArrays& forest) {
 }
 
 void check_categories(const ForestArrays& forest) {
-    require(forest.categorical.size() == forest.n_features &&
-                forest.category_start.size() == forest.n_features + 1 &&
-                forest.category_start.front() == 0 &&
-                std::is_sorted(forest.category_start.begin(), forest.category_start.end()) &&
-                forest.category_start.back() ==
-                    static_cast<std::int64_t>(forest.category_bins.size()),
-            "the table of categories is inconsistent");
+    require(
+        forest.categorical.size() == forest.n_features &&
+            forest.category_start.size() == forest.n_features + 1 &&
+            forest.category_start.front() == 0 &&
+            std::is_sorted(forest.category_start.begin(), forest.category_start.end()) &&
+            forest.category_start.back() == static_cast<std::int64_t>(forest.category_bins.size()),
+        "the table of categories is inconsistent");
     for (std::size_t f = 0; f < forest.n_features; ++f) {
         const bool has_codes = forest.category_start[f + 1] > forest.category_start[f];
         require(forest.categorical[f] <= 1 && (forest.categorical[f] == 1 || !has_codes),

@@ -9,8 +9,8 @@ namespace spinney {
 /// 256 bins as bits: bit (b % 8) of byte (b / 8) says whether bin b goes left.
 inline constexpr std::size_t kCategorySetBytes = 32;
 
-/// Borrowed arrays of a forest. Nodes of a tree stand in preorder: the root first, the left child right
-/// behind its parent, the right child where `right` says. A node sends x left when
+/// Borrowed arrays of a forest. Nodes of a tree stand in preorder: the root first, the left child
+/// right behind its parent, the right child where `right` says. A node sends x left when
 ///   numeric:      x <= threshold          (+infinity: everything that is not missing)
 ///   categorical:  the bin of x's category is in its set
 ///   missing:      missing_left
@@ -27,12 +27,12 @@ struct ForestArrays {
     std::span<const std::int32_t> right;         ///< n_nodes; from the tree's first node; -1: leaf
     std::span<const std::uint8_t> missing_left;  ///< n_nodes; 0 or 1
     std::span<const std::int32_t> category_set;  ///< n_nodes; -1 unless categorical
-    std::span<const std::uint8_t> category_sets; ///< n_sets * kCategorySetBytes
-    std::span<const double> values;              ///< n_nodes * value_width; inner nodes have theirs too
-    std::span<const std::int64_t> count;         ///< n_nodes; training rows
-    std::span<const double> weight;              ///< n_nodes; their weight
-    std::span<const double> gain;                ///< n_nodes; of the split; 0 for leaves
-    std::span<const double> baseline;            ///< n_outputs
+    std::span<const std::uint8_t> category_sets;  ///< n_sets * kCategorySetBytes
+    std::span<const double> values;       ///< n_nodes * value_width; inner nodes have theirs too
+    std::span<const std::int64_t> count;  ///< n_nodes; training rows
+    std::span<const double> weight;       ///< n_nodes; their weight
+    std::span<const double> gain;         ///< n_nodes; of the split; 0 for leaves
+    std::span<const double> baseline;     ///< n_outputs
 
     /// Categorical features: bin of code c of feature f at category_bins[category_start[f] + c].
     std::span<const std::uint8_t> categorical;     ///< n_features; 0 or 1

@@ -15,12 +15,11 @@ namespace {
 constexpr std::size_t kBlockRows = 64;
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-/// A few rows of the features the forest uses, feature by feature: numbers as they are, categories as
-/// their bin, missing as NaN.
+/// A few rows of the features the forest uses, feature by feature: numbers as they are, categories
+/// as their bin, missing as NaN.
 class RowBlock {
   public:
-    explicit RowBlock(const ForestArrays& forest)
-        : forest_(forest), slot_(forest.n_features, -1) {
+    explicit RowBlock(const ForestArrays& forest) : forest_(forest), slot_(forest.n_features, -1) {
         for (const std::int32_t feature : forest.feature) {
             if (feature < 0 || slot_[static_cast<std::size_t>(feature)] >= 0) continue;
             slot_[static_cast<std::size_t>(feature)] = static_cast<std::int64_t>(used_.size());
@@ -58,7 +57,8 @@ class RowBlock {
     static void read_numbers(const ColumnView& column, std::size_t first, std::size_t n,
                              double* to) {
         if (!column.is_sparse) {
-            for (std::size_t i = 0; i < n; ++i) to[i] = static_cast<double>(column.at<T>(first + i));
+            for (std::size_t i = 0; i < n; ++i)
+                to[i] = static_cast<double>(column.at<T>(first + i));
             return;
         }
         std::fill_n(to, n, 0.0);
@@ -136,43 +136,43 @@ void for_each_block(const ForestArrays& forest, const Columns& columns, int n_th
     const RowBlock empty(forest);
     parallel_blocks(n_threads, columns.n_rows, 16 * kBlockRows,
                     [&](std::size_t begin, std::size_t end) {
-        RowBlock block = empty;
-        for (std::size_t first = begin; first < end; first += kBlockRows) {
-            const std::size_t n = std::min(kBlockRows, end - first);
-            block.read(columns, first, n);
-            visit(block, first, n);
-        }
-    });
+                        RowBlock block = empty;
+                        for (std::size_t first = begin; first < end; first += kBlockRows) {
+                            const std::size_t n = std::min(kBlockRows, end - first);
+                            block.read(columns, first, n);
+                            visit(block, first, n);
+                        }
+                    });
 }
 
 }  // namespace
 
 void raw_scores(const ForestArrays& forest, const Columns& columns, std::span<double> scores,
                 int n_threads) {
-    for_each_block(forest, columns, n_threads,
-                   [&](const RowBlock& block, std::size_t first, std::size_t n) {
-        for (std::size_t i = 0; i < n; ++i) {
-            double* row_scores = scores.data() + (first + i) * forest.n_outputs;
-            std::copy(forest.baseline.begin(), forest.baseline.end(), row_scores);
-            for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
-                add_tree(forest, tree, find_leaf(forest, tree, block, i), row_scores);
+    for_each_block(
+        forest, columns, n_threads, [&](const RowBlock& block, std::size_t first, std::size_t n) {
+            for (std::size_t i = 0; i < n; ++i) {
+                double* row_scores = scores.data() + (first + i) * forest.n_outputs;
+                std::copy(forest.baseline.begin(), forest.baseline.end(), row_scores);
+                for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
+                    add_tree(forest, tree, find_leaf(forest, tree, block, i), row_scores);
+                }
             }
-        }
-    });
+        });
 }
 
 void leaf_ids(const ForestArrays& forest, const Columns& columns, std::span<std::int32_t> leaves,
               int n_threads) {
-    for_each_block(forest, columns, n_threads,
-                   [&](const RowBlock& block, std::size_t first, std::size_t n) {
-        for (std::size_t i = 0; i < n; ++i) {
-            for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
-                const std::size_t leaf = find_leaf(forest, tree, block, i);
-                leaves[(first + i) * forest.n_trees() + tree] =
-                    static_cast<std::int32_t>(leaf - static_cast<std::size_t>(forest.tree_start[tree]));
+    for_each_block(
+        forest, columns, n_threads, [&](const RowBlock& block, std::size_t first, std::size_t n) {
+            for (std::size_t i = 0; i < n; ++i) {
+                for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
+                    const std::size_t leaf = find_leaf(forest, tree, block, i);
+                    leaves[(first + i) * forest.n_trees() + tree] = static_cast<std::int32_t>(
+                        leaf - static_cast<std::size_t>(forest.tree_start[tree]));
+                }
             }
-        }
-    });
+        });
 }
 
 }  // namespace spinney

@@ -1,4 +1,5 @@
-/// Rows down the trees: raw scores and leaf numbers. Plain and correct; the definition of prediction.
+/// Rows down the trees: raw scores and leaf numbers. Plain and correct; the definition of
+/// prediction.
 #pragma once
 
 #include <cstdint>

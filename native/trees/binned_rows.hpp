@@ -12,13 +12,13 @@ struct BinnedRows {
     std::size_t n_rows = 0;
     std::size_t n_features = 0;
     std::size_t n_outputs = 1;
-    std::span<const std::uint8_t> bins;         ///< row-major
+    std::span<const std::uint8_t> bins;          ///< row-major
     std::span<const std::int32_t> n_value_bins;  ///< per feature; missing is the bin behind them
-    std::span<const std::uint8_t> categorical;  ///< per feature
-    std::span<const std::int64_t> targets;      ///< row-major n_rows * n_outputs: weight * target
-    std::span<const std::int64_t> weights;      ///< per row
-    double target_scale = 1.0;                  ///< target = integer * target_scale, a power of two
-    double weight_scale = 1.0;                  ///< weight = integer * weight_scale, a power of two
+    std::span<const std::uint8_t> categorical;   ///< per feature
+    std::span<const std::int64_t> targets;       ///< row-major n_rows * n_outputs: weight * target
+    std::span<const std::int64_t> weights;       ///< per row
+    double target_scale = 1.0;  ///< target = integer * target_scale, a power of two
+    double weight_scale = 1.0;  ///< weight = integer * weight_scale, a power of two
 
     /// A gain of 1 in integer units is this much weighted squared error.
     double gain_unit() const { return target_scale * target_scale / weight_scale; }

@@ -13,9 +13,9 @@ struct OpenNode {
     double gain = 0.0;
 };
 
-/// Best first (largest gain, ties to the older node) when the number of leaves is limited: the order
-/// then decides which tree results. Depth first otherwise: every order gives the same tree, and this
-/// one keeps the fewest histograms alive.
+/// Best first (largest gain, ties to the older node) when the number of leaves is limited: the
+/// order then decides which tree results. Depth first otherwise: every order gives the same tree,
+/// and this one keeps the fewest histograms alive.
 class GrowthOrder {
   public:
     explicit GrowthOrder(bool best_first) : best_first_(best_first) {}

@@ -29,17 +29,18 @@ void Histogram::build(const BinnedRows& data, std::span<const std::uint32_t> row
     const bool parallel = rows.size() * data.n_features * width_ >= kWorthAThread;
     parallel_blocks(parallel ? n_threads : 1, data.n_features, kFeaturesPerTask,
                     [&](std::size_t begin, std::size_t end) {
-        for (const std::uint32_t row : rows) {
-            const std::uint8_t* bins = data.bins.data() + row * data.n_features;
-            const std::int64_t* target = data.targets.data() + row * data.n_outputs;
-            for (std::size_t feature = begin; feature < end; ++feature) {
-                std::int64_t* to = cells_.data() + (start_[feature] + bins[feature]) * width_;
-                for (std::size_t k = 0; k < data.n_outputs; ++k) to[k] += target[k];
-                to[data.n_outputs] += data.weights[row];
-                to[data.n_outputs + 1] += 1;
-            }
-        }
-    });
+                        for (const std::uint32_t row : rows) {
+                            const std::uint8_t* bins = data.bins.data() + row * data.n_features;
+                            const std::int64_t* target = data.targets.data() + row * data.n_outputs;
+                            for (std::size_t feature = begin; feature < end; ++feature) {
+                                std::int64_t* to =
+                                    cells_.data() + (start_[feature] + bins[feature]) * width_;
+                                for (std::size_t k = 0; k < data.n_outputs; ++k) to[k] += target[k];
+                                to[data.n_outputs] += data.weights[row];
+                                to[data.n_outputs + 1] += 1;
+                            }
+                        }
+                    });
 }
 
 void Histogram::subtract(const Histogram& child) {

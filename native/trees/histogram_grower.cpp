@@ -127,7 +127,8 @@ class Grower {
         });
     }
 
-    /// Builds the smaller child's histogram from its rows; the larger one's is the parent's less that.
+    /// Builds the smaller child's histogram from its rows; the larger one's is the parent's less
+    /// that.
     void fill_histograms(GrowingNode& parent, GrowingNode& left, GrowingNode& right) {
         std::unique_ptr<Histogram> inherited = std::move(parent.histogram);
         const bool left_is_smaller = left.n_rows() <= right.n_rows();

@@ -11,13 +11,13 @@ namespace spinney {
 
 /// A grown tree, nodes in preorder, as model/forest.hpp describes them; splits are still by bin.
 struct GrownTree {
-    std::vector<std::int32_t> feature;       ///< -1: leaf
-    std::vector<std::int32_t> bin;           ///< numeric: last bin that goes left; -1 otherwise
-    std::vector<std::int32_t> right;         ///< -1: leaf
+    std::vector<std::int32_t> feature;  ///< -1: leaf
+    std::vector<std::int32_t> bin;      ///< numeric: last bin that goes left; -1 otherwise
+    std::vector<std::int32_t> right;    ///< -1: leaf
     std::vector<std::uint8_t> missing_left;
     std::vector<std::int32_t> category_set;  ///< -1 unless categorical
     std::vector<std::uint8_t> category_sets;
-    std::vector<double> values;              ///< n_nodes * n_outputs: mean targets
+    std::vector<double> values;  ///< n_nodes * n_outputs: mean targets
     std::vector<std::int64_t> count;
     std::vector<double> weight;
     std::vector<double> gain;

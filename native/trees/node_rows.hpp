@@ -12,8 +12,8 @@ namespace spinney {
 
 /// The rows of every open node, as one permutation of all rows.
 ///
-/// Invariant: a node owns a range [first, last) of the permutation, no row is in two nodes, and inside
-/// a node rows keep their input order.
+/// Invariant: a node owns a range [first, last) of the permutation, no row is in two nodes, and
+/// inside a node rows keep their input order.
 class NodeRows {
   public:
     explicit NodeRows(std::size_t n_rows) : order_(n_rows), right_(n_rows) {

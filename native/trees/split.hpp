@@ -9,7 +9,8 @@
 
 namespace spinney {
 
-/// Sums over some rows: targets (weighted), weight, count. A cell of a histogram, or several added up.
+/// Sums over some rows: targets (weighted), weight, count. A cell of a histogram, or several added
+/// up.
 struct Sums {
     std::vector<std::int64_t> targets;
     std::int64_t weight = 0;

@@ -140,7 +140,8 @@ Split find_split(const BinnedRows& data, const Histogram& histogram, const Sums&
                  const TreeSettings& settings, std::span<const std::uint32_t> features,
                  int n_threads) {
     std::vector<Split> best(features.size());
-    // A scan of one feature costs about a microsecond per output: worth sharing from a few dozen on.
+    // A scan of one feature costs about a microsecond per output: worth sharing from a few dozen
+    // on.
     const int threads = features.size() * data.n_outputs >= 64 ? n_threads : 1;
     parallel_for(threads, features.size(), [&](std::size_t i) {
         best[i] = FeatureSearch(data, histogram, total, settings, features[i]).run();

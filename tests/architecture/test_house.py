@@ -45,8 +45,9 @@ def body_lines(function):
     return lines - (first.end_lineno - first.lineno + 1 if docstring else 0)
 
 
-@pytest.mark.parametrize("path", [p for p in TRACKED if p.suffix in {".py", ".cpp", ".hpp"}],
-                         ids=relative)
+@pytest.mark.parametrize(
+    "path", [p for p in TRACKED if p.suffix in {".py", ".cpp", ".hpp"}], ids=relative
+)
 def test_file_is_within_its_budget(path):
     assert path.read_text(encoding="utf-8").count("\n") <= LIMITS["lines in a file"]
 
@@ -96,7 +97,9 @@ def test_no_openmp_and_no_pickle():
     for path in [*NATIVE, *SOURCES]:
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"#include <omp|#pragma omp|-fopenmp", text), path
-        assert not re.search(r"^\s*(import|from) (pickle|joblib|cloudpickle|dill)", text, re.M), path
+        assert not re.search(r"^\s*(import|from) (pickle|joblib|cloudpickle|dill)", text, re.M), (
+            path
+        )
 
 
 def test_import_arrows_point_downwards():

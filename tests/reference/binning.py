@@ -4,7 +4,7 @@ import numpy as np
 
 
 def slow_cut_between(v: float, w: float) -> float:
-    """A number c with v <= c < w: the float32 nearest the middle, else any float32, else float64."""
+    """A number in [v, w): the float32 nearest the middle, else any float32, else a float64."""
     middle = v / 2 + w / 2
     with np.errstate(over="ignore"):
         candidates = [np.float32(middle)] if np.isfinite(middle) else []

@@ -5,8 +5,8 @@ import enum
 import math
 import numbers
 import re
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -83,6 +83,8 @@ class Levels:
             raise InvalidModel(f"Levels of type {type_name!r}: expected text, number or boolean.")
         check_packed(offsets, text)
         levels = cls(LevelType(type_name), offsets.copy(), text.copy())
+        if len(levels) == 0 and levels.type is not LevelType.TEXT:
+            raise InvalidModel("A feature without levels must call them text.")
         levels._check_order()
         return levels
 
@@ -90,7 +92,7 @@ class Levels:
     def values(self) -> tuple[Level, ...]:
         """The levels as Python values, decoded on first use."""
         if self._values is None:
-            self._values = tuple(self._decode(k) for k in range(len(self)))
+            self._values = tuple(_parse(self.type, piece.decode()) for piece in self._pieces())
         return self._values
 
     def codes_of(self, values: Sequence[Any] | AnyArray) -> CodeArray:
@@ -121,15 +123,17 @@ class Levels:
         return hash((self.type, self.offsets.tobytes(), self.text.tobytes()))
 
     def __repr__(self) -> str:
-        shown = ", ".join(repr(self._decode(k)) for k in range(min(len(self), 4)))
+        first = [_parse(self.type, piece.decode()) for piece in islice(self._pieces(), 4)]
+        shown = ", ".join(map(repr, first))
         more = f", … {len(self) - 4} more" if len(self) > 4 else ""
         return f"Levels({self.type}: {shown}{more})"
 
-    def _bytes(self, k: int) -> bytes:
-        return self.text[self.offsets[k] : self.offsets[k + 1]].tobytes()
-
-    def _decode(self, k: int) -> Level:
-        return _parse(self.type, self._bytes(k).decode("utf-8"))
+    def _pieces(self) -> Iterator[bytes]:
+        """Give the bytes of each level in turn; a bounded number of Python objects at a time."""
+        blob, chunk = self.text.data, 1 << 12
+        for start in range(0, len(self), chunk):
+            for first, last in pairwise(self.offsets[start : start + chunk + 1].tolist()):
+                yield bytes(blob[first:last])
 
     def _exact_floats(self) -> AnyArray | None:
         """Give the levels as sorted float64, unless one of them is not exactly a float64."""
@@ -144,24 +148,26 @@ class Levels:
     def _check_order(self) -> None:
         """Refuse levels out of order or not canonical, holding two of them at a time."""
         previous: Any = None
-        for k in range(len(self)):
+        for k, piece in enumerate(self._pieces()):
             # UTF-8 sorts like code points, so texts are compared as the bytes they are.
-            level = self._bytes(k) if self.type is LevelType.TEXT else self._checked_number(k)
+            level = piece if self.type is LevelType.TEXT else _checked(self.type, piece, k)
             if previous is not None and not previous < level:
                 raise InvalidModel(f"Level {k} of a feature is not above the one before it.")
             previous = level
 
-    def _checked_number(self, k: int) -> Any:
-        if self.offsets[k + 1] - self.offsets[k] > _LONGEST_NUMBER:
-            raise InvalidModel(f"Level {k} is too long for a number.")
-        text = self._bytes(k).decode("utf-8")
-        try:
-            value = _parse(self.type, text)
-        except ValueError:
-            raise InvalidModel(f"Level {k} is {text!r}, which is no {self.type}.") from None
-        if _canonical_text(value) != text or text == "nan":
-            raise InvalidModel(f"Level {k} is {text!r}, which is not the canonical form.")
-        return value
+
+def _checked(level_type: LevelType, piece: bytes, k: int) -> Level:
+    """Parse a number or boolean of a file, refusing any but its canonical form."""
+    if len(piece) > _LONGEST_NUMBER:
+        raise InvalidModel(f"Level {k} is too long for a number.")
+    text = piece.decode("utf-8")
+    try:
+        value = _parse(level_type, text)
+    except ValueError:
+        raise InvalidModel(f"Level {k} is {text!r}, which is no {level_type}.") from None
+    if _canonical_text(value) != text or text == "nan":
+        raise InvalidModel(f"Level {k} is {text!r}, which is not the canonical form.")
+    return value
 
 
 def _search(sorted_levels: AnyArray, values: AnyArray) -> CodeArray:

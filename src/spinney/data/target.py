@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from spinney.data.levels import pack_texts, unpack_texts
-from spinney.data.sources.objects import is_missing, read_objects
+from spinney.data.sources.objects import has_value, read_objects
 from spinney.data.sources.vector import missing_value, read_vector
 from spinney.data.table import Kind
 from spinney.errors import InvalidInput, InvalidInputType, InvalidModel
@@ -286,9 +286,9 @@ def _check_labels(values: AnyArray) -> None:
 
 
 def _labels_from_objects(values: AnyArray) -> AnyArray:
-    for row, value in enumerate(values):
-        if is_missing(value):
-            raise missing_value("y", row)
+    present = has_value(values)
+    if not present.all():
+        raise missing_value("y", int(np.argmin(present)))
     types = list(dict.fromkeys(map(type, values)))
     families = {_family(found) for found in types}
     if families == {"text"}:
@@ -319,10 +319,11 @@ def _family(found: type) -> str:
 
 def _text_labels(values: AnyArray) -> Labels:
     # A set beats sorting all rows: Python compares two texts ten times slower than it hashes one.
-    classes = sorted({str(value) for value in values})
+    items = values.tolist()
+    classes = sorted(map(str, set(items)))
     pack_texts(classes)
     place = {text: code for code, text in enumerate(classes)}
-    codes = np.fromiter((place[value] for value in values), np.int32, len(values))
+    codes = np.fromiter(map(place.__getitem__, items), np.int32, len(items))
     return Labels(np.array(classes, dtype=object), codes)
 
 

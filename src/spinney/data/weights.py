@@ -29,7 +29,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     if isinstance(sample_weight, numbers.Real | np.bool_):
         values: AnyArray = np.full(n_rows, float(sample_weight))
     else:
-        values = _numbers(read_vector(sample_weight, "sample_weight"))
+        values = read_vector(sample_weight, "sample_weight")
     if values.ndim != 1:
         raise InvalidInput(
             f"Sample weights must be 1D array or scalar, got {values.ndim}D array. Expected "
@@ -40,14 +40,15 @@ def read_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
             f"sample_weight.shape == {values.shape}, expected {(n_rows,)}! Found input variables "
             f"with inconsistent numbers of samples: {[n_rows, len(values)]}. Give one per row."
         )
-    _check_weights(values)
-    return values
+    weights = _numbers(values)
+    _check_weights(weights)
+    return weights
 
 
 def _numbers(values: AnyArray) -> FloatArray:
     if values.dtype.kind == "c":
         raise InvalidInput("Complex data not supported: sample_weight is complex.")
-    if values.dtype.kind == "O" and values.ndim == 1:
+    if values.dtype.kind == "O":
         column = read_objects("sample_weight", values)
         if column.kind in {Kind.NUMERIC, Kind.BOOLEAN}:
             return column.values

@@ -71,12 +71,13 @@ class Committee(Model):
         self, X: TableLike, *, n_threads: int = 1, estimator_name: str = "this model"
     ) -> FloatArray:
         """Weighted mean of the members' predictions, or share of weight behind each class."""
-        total = 0.0
+        total: FloatArray = np.zeros(1)
         for member, weight in zip(self.members, self.weights, strict=True):
             part = _member_predictions(member, X, n_threads, estimator_name)
             total = total + weight * (_votes(part) if self.combine == "vote" else part)
         scale = self.weights.sum() if self.combine == "mean" else np.abs(self.weights).sum()
-        return np.asarray(total) / scale
+        predicted: FloatArray = total / scale
+        return predicted
 
     def to_state(self) -> State:
         """Take the committee apart; members are numbered parts of it."""

@@ -162,9 +162,9 @@ class TreeForest(Model):
         weight_of_node = np.repeat(self.arrays["tree_weight"], np.diff(self.arrays["tree_start"]))
         split = self.arrays["feature"] >= 0
         gains = (self.arrays["gain"] * weight_of_node)[split]
-        return np.bincount(
-            self.arrays["feature"][split], weights=gains, minlength=len(self.schema.names)
-        )
+        features = self.arrays["feature"][split]
+        totals: FloatArray = np.bincount(features, gains, len(self.schema.names)).astype(float)
+        return totals
 
     def to_state(self) -> State:
         """Take the forest apart into plain text and arrays."""

@@ -1,3 +1,5 @@
+# ruff: noqa: PD011 - Column.values is our own
+
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,3 +1,5 @@
+# ruff: noqa: PD011 - Column.values is our own
+
 import pathlib
 
 import numpy as np

@@ -53,7 +53,7 @@ def test_boolean_levels_answer_to_zero_and_one():
 
 
 def test_mixed_types_are_refused_with_the_column_and_two_examples():
-    with pytest.raises(InvalidInputType, match="'city'.*'a' and 1"):
+    with pytest.raises(InvalidInputType, match=r"'city'.*'a' and 1"):
         Levels.of(["a", 1], column="city")
     with pytest.raises(InvalidInputType, match="boolean and number"):
         Levels.of([True, 1], column="c")
@@ -66,9 +66,9 @@ def test_odd_categories_are_refused(odd):
 
 
 def test_lone_surrogates_and_huge_integers_are_refused_by_column():
-    with pytest.raises(InvalidInput, match="'c'.*surrogate"):
+    with pytest.raises(InvalidInput, match=r"'c'.*surrogate"):
         Levels.of(["\ud800"], column="c")
-    with pytest.raises(InvalidInput, match="'c'.*64"):
+    with pytest.raises(InvalidInput, match=r"'c'.*64"):
         Levels.of([10**5000], column="c")
 
 
@@ -85,7 +85,20 @@ def test_storage_round_trips_and_is_read_only():
     assert "3 more" in repr(Levels.of("abcdefg"))
 
 
-BAD_NUMBERS = ["1.0", "01", "+1", "nan", "1e5", "-0", " 1", "1_0", "x", "9" * 40, "Infinity", "-0.0"]
+BAD_NUMBERS = [
+    "1.0",
+    "01",
+    "+1",
+    "nan",
+    "1e5",
+    "-0",
+    " 1",
+    "1_0",
+    "x",
+    "9" * 40,
+    "Infinity",
+    "-0.0",
+]
 
 
 @pytest.mark.parametrize("text", BAD_NUMBERS)

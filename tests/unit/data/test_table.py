@@ -66,5 +66,5 @@ def test_take_copies_the_chosen_rows(rows):
 def test_select_by_name_and_position():
     table = Table.from_matrix(np.arange(6.0).reshape(2, 3), names=("a", "b", "c"))
     assert table.select(["c", 0]).names == ("c", "a")
-    with pytest.raises(InvalidInput, match="'colour'.*Did you mean 'color'"):
+    with pytest.raises(InvalidInput, match=r"'colour'.*Did you mean 'color'"):
         Table.from_matrix(np.ones((1, 1)), names=("color",)).select(["colour"])

@@ -80,7 +80,7 @@ def read_array(name: str, values: AnyArray, *, timezone_aware: bool = False) -> 
     if kind == "O":
         return read_objects(name, values)
     if kind == "U":
-        return text_column(name, values.tolist(), np.ones(len(values), bool))
+        return text_column(name, values.tolist())
     if kind == "T":  # numpy.dtypes.StringDType
         return read_objects(name, values.astype(object))
     if kind == "M":

@@ -3,7 +3,7 @@
 import datetime as dt
 import decimal
 import numbers
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from spinney.typing import AnyArray, FloatArray
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - the naive epoch
 _AWARE_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _EPOCH_DATE = dt.date(1970, 1, 1)
+
+_NEVER_MISSING = (str, bool, int, np.bool_, np.integer)
 
 # A family is a kind, or the text of what cannot be used. Order matters: bool is an int, a
 # datetime is a date.
@@ -46,31 +48,37 @@ def read_objects(name: str, values: AnyArray) -> Column:
     Text stays text: ``"1"`` is a category, not a number. A column with nothing but missing
     values is numeric.
     """
-    present, where = _present(values)
+    if set(map(type, values.tolist())) <= {float, type(None)}:
+        return Column(name, Kind.NUMERIC, values.astype(np.float64))
+    where = has_value(values)
+    present = values[where]
     if len(present) == 0:
         return Column(name, Kind.NUMERIC, np.full(len(values), np.nan))
     family = _family(name, present)
     if family == "text":
-        return text_column(name, values, where)
+        texts = values.copy()
+        texts[~where] = None
+        return text_column(name, texts.tolist())
     found, aware = _floats(name, family, present, where)
     full = np.full(len(values), np.nan)
     full[where] = found
     return Column(name, _KINDS[family], full, timezone_aware=aware)
 
 
-def text_column(name: str, values: Iterable[Any], where: AnyArray) -> Column:
-    """Encode text; ``where`` tells which values are present."""
-    texts = [str(value) if here else None for value, here in zip(values, where, strict=True)]
+def text_column(name: str, texts: Sequence[str | None]) -> Column:
+    """Encode text; None is missing."""
     distinct: list[Any] = list(set(texts) - {None})
     place = {text: code for code, text in enumerate(distinct)} | {None: -1}
     codes = np.fromiter(map(place.__getitem__, texts), np.int64, len(texts))
     return Column.from_dictionary(name, codes, distinct)
 
 
-def _present(values: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Leave out None, NaN, NaT and pandas.NA."""
-    where = np.fromiter((not is_missing(value) for value in values), bool, len(values))
-    return values[where], where
+def has_value(values: AnyArray) -> AnyArray:
+    """Tell for each object whether it is anything but None, NaN, NaT or pandas.NA."""
+    items = values.tolist()
+    sure = {found for found in set(map(type, items)) if issubclass(found, _NEVER_MISSING)}
+    known = (type(item) in sure or not is_missing(item) for item in items)
+    return np.fromiter(known, bool, len(items))
 
 
 def is_missing(value: Any) -> bool:
@@ -83,7 +91,7 @@ def is_missing(value: Any) -> bool:
     """
     if value is None:
         return True
-    if isinstance(value, str | bool | int):
+    if isinstance(value, _NEVER_MISSING):
         return False
     if isinstance(value, float | np.floating):
         return bool(np.isnan(value))

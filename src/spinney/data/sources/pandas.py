@@ -29,13 +29,19 @@ def read_pandas(X: Any) -> Table:
         )
     check_shape(X.shape)
     names = given_names(X.columns.tolist())
-    if X.size <= _SMALL and len(set(X.dtypes)) == 1 and X.dtypes.iloc[0] in {"float32", "float64"}:
+    if X.size <= _SMALL and _is_one_float_type(X.dtypes.tolist()):
         return Table.from_matrix(as_floats(X.to_numpy()), names=names)
     columns = [
-        read_pandas_column(name, X.iloc[:, place])
-        for place, name in enumerate(names or made_up_names(X.shape[1]))
+        read_pandas_column(name, series)
+        for name, (_, series) in zip(names or made_up_names(X.shape[1]), X.items(), strict=True)
     ]
     return Table(X.shape[0], columns, names_given=names is not None)
+
+
+def _is_one_float_type(dtypes: list[Any]) -> bool:
+    first = dtypes[0]
+    is_float = isinstance(first, np.dtype) and first.char in "fd"
+    return is_float and all(dtype == first for dtype in dtypes)
 
 
 def read_pandas_column(name: str, series: Any) -> Column:

@@ -43,7 +43,7 @@ def read_polars_column(name: str, series: Any) -> Column:
     if dtype == pl.Null:
         return Column(name, Kind.NUMERIC, np.full(len(series), np.nan))
     if dtype == pl.String:
-        return text_column(name, series.to_list(), series.is_not_null().to_numpy())
+        return text_column(name, series.to_list())
     if isinstance(dtype, pl.Categorical | pl.Enum):
         return _read_categories(name, series)
     if dtype == pl.Date:
@@ -69,13 +69,14 @@ def _read_categories(name: str, series: Any) -> Column:
     """Read physical codes; Polars shares them between columns, so they have gaps."""
     pl = sys.modules["polars"]
     distinct = series.drop_nulls().unique()
+    if len(distinct) == 0:
+        return text_column(name, [None] * len(series))
     physical = distinct.to_physical().cast(pl.Int64).to_numpy()
-    order = np.argsort(physical)
     codes = series.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
-    places = np.searchsorted(physical[order], codes)
-    dense = np.where(codes < 0, -1, places)
-    texts = distinct.cast(pl.String).to_list()
-    return Column.from_dictionary(name, dense, [texts[place] for place in order])
+    order = np.argsort(physical)
+    # A missing value (-1) finds the first place, and is put back.
+    dense = np.where(codes < 0, -1, order[np.searchsorted(physical, codes, sorter=order)])
+    return Column.from_dictionary(name, dense, distinct.cast(pl.String).to_list())
 
 
 def _seconds(series: Any, unit: str) -> AnyArray:

@@ -49,6 +49,7 @@ class _DecisionTree(Estimator):
     """What the classifier and the regressor share: everything but the meaning of the target."""
 
     _task: ClassVar[str]
+    model_: TreeForest
 
     def fit(self, X: TableLike, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree.
@@ -97,10 +98,10 @@ class _DecisionTree(Estimator):
     def apply(self, X: TableLike) -> CodeArray:
         """Find the number of the leaf each row falls into; (n_rows,)."""
         check_is_fitted(self)
-        leaves: CodeArray = self.model_.leaf_ids(
+        leaves = self.model_.leaf_ids(
             X, n_threads=self._n_threads(), estimator_name=type(self).__name__
-        )[:, 0]
-        return leaves
+        )
+        return leaves[:, 0]
 
     def get_depth(self) -> int:
         """Edges from the root to the deepest leaf."""

@@ -1,4 +1,7 @@
-import datetime
+# ruff: noqa: PD011 - Column.values is our own
+# ruff: noqa: DTZ001 - naive datetimes are input
+
+import datetime as dt
 import decimal
 
 import numpy as np
@@ -169,9 +172,9 @@ def test_categories_may_be_numbers_or_booleans(X, levels):
     assert first(X).levels.values == levels
 
 
-MOMENT = datetime.datetime(2021, 5, 6, 7, 8, 9)
-ZONE = datetime.timezone(datetime.timedelta(hours=-5))
-SECONDS = (MOMENT - datetime.datetime(1970, 1, 1)).total_seconds()
+MOMENT = dt.datetime(2021, 5, 6, 7, 8, 9)
+ZONE = dt.timezone(dt.timedelta(hours=-5))
+SECONDS = (MOMENT - dt.datetime(1970, 1, 1)).total_seconds()
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
@@ -195,11 +198,9 @@ def test_aware_datetimes_are_utc_instants():
     naive = pandas([MOMENT, None])
     for X in (
         naive.assign(c=naive["c"].dt.tz_localize("America/New_York")),
-        polars([MOMENT, None]).with_columns(
-            pl.col("c").dt.replace_time_zone("America/New_York")
-        ),
-        arrow([aware + datetime.timedelta(hours=-1), None], pa.timestamp("us", "Europe/Paris")),
-        pandas([aware + datetime.timedelta(hours=-1), None], object),
+        polars([MOMENT, None]).with_columns(pl.col("c").dt.replace_time_zone("America/New_York")),
+        arrow([aware + dt.timedelta(hours=-1), None], pa.timestamp("us", "Europe/Paris")),
+        pandas([aware + dt.timedelta(hours=-1), None], object),
     ):
         column = first(X)
         assert column.timezone_aware is True
@@ -207,7 +208,7 @@ def test_aware_datetimes_are_utc_instants():
 
 
 def test_dates_and_durations_are_seconds_from_every_source():
-    day, span = MOMENT.date(), datetime.timedelta(days=1, milliseconds=1)
+    day, span = MOMENT.date(), dt.timedelta(days=1, milliseconds=1)
     midnight = SECONDS - SECONDS % 86400
     for X in (
         pandas([day, None], object),
@@ -241,7 +242,7 @@ def test_columns_without_a_value_are_numeric_and_missing(X):
 @pytest.mark.parametrize(
     ("X", "words"),
     [
-        (polars([datetime.time(1)]), "Time.*hour"),
+        (polars([dt.time(1)]), "Time.*hour"),
         (polars([[1]]), "List.*unnest"),
         (polars([[1]], pl.Array(pl.Int64, 1)), "Array.*unnest"),
         (polars([{"a": 1}]), "Struct.*unnest"),
@@ -255,7 +256,7 @@ def test_columns_without_a_value_are_numeric_and_missing(X):
         (arrow([[1]]), "list"),
         (arrow([{"a": 1}]), "struct"),
         (arrow([b"x"]), "binary"),
-        (arrow([datetime.time(1)]), "time64"),
+        (arrow([dt.time(1)]), "time64"),
         (arrow([[1]], pa.list_(pa.int64(), 1)), "list"),
     ],
 )
@@ -310,7 +311,11 @@ def test_labels_that_are_not_text_are_no_names():
         (pl.DataFrame({"a": []}), InvalidInput, r"0 sample\(s\)"),
         (pd.DataFrame(index=[1, 2]), InvalidInput, r"0 feature\(s\)"),
         (pa.table({}), InvalidInput, r"0 sample\(s\)"),
-        (pd.DataFrame([[1]], columns=pd.Index(["\ud800"], dtype=object)), InvalidInput, "surrogate"),
+        (
+            pd.DataFrame([[1]], columns=pd.Index(["\ud800"], dtype=object)),
+            InvalidInput,
+            "surrogate",
+        ),
     ],
 )
 def test_bad_frames_are_refused(X, error, words):

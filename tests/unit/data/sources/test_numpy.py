@@ -1,4 +1,7 @@
-import datetime
+# ruff: noqa: PD011 - Column.values is our own
+# ruff: noqa: DTZ001 - naive datetimes are input
+
+import datetime as dt
 import decimal
 import fractions
 
@@ -52,7 +55,10 @@ def test_unaligned_floats_are_copied():
 
 
 def test_integers_beyond_2_to_the_53_become_the_nearest_float():
-    assert read_table(np.array([[2**53 + 1], [-(2**63)]])).matrix.tolist() == [[2.0**53], [-(2.0**63)]]
+    assert read_table(np.array([[2**53 + 1], [-(2**63)]])).matrix.tolist() == [
+        [2.0**53],
+        [-(2.0**63)],
+    ]
     assert read_table(np.array([[2**64 - 1]], np.uint64)).matrix.tolist() == [[2.0**64]]
 
 
@@ -63,8 +69,8 @@ def test_infinities_are_values_and_nan_is_missing():
 
 
 def test_object_columns_are_inferred_one_by_one():
-    now = datetime.datetime(2020, 1, 2, 3, 4, 5, 600000)
-    zone = datetime.timezone(datetime.timedelta(hours=2))
+    now = dt.datetime(2020, 1, 2, 3, 4, 5, 600000)
+    zone = dt.timezone(dt.timedelta(hours=2))
     cases = [
         ([1, None, 2.5, np.int8(3), decimal.Decimal("0.5"), fractions.Fraction(1, 4)], "numeric"),
         ([True, None, np.True_], "boolean"),
@@ -72,7 +78,7 @@ def test_object_columns_are_inferred_one_by_one():
         ([now, None, pd.NaT], "datetime"),
         ([now.replace(tzinfo=zone)], "datetime"),
         ([now.date(), None], "date"),
-        ([datetime.timedelta(seconds=1), pd.NA], "duration"),
+        ([dt.timedelta(seconds=1), pd.NA], "duration"),
         ([np.datetime64("2020-01-01"), np.datetime64("NaT")], "datetime"),
         ([np.timedelta64(1, "D"), None], "duration"),
         ([None, np.nan, pd.NA, pd.NaT, decimal.Decimal("NaN")], "numeric"),
@@ -88,14 +94,14 @@ def test_numeric_text_is_not_parsed():
 
 
 def test_object_instants_are_seconds():
-    zone = datetime.timezone(datetime.timedelta(hours=2))
-    noon = datetime.datetime(2020, 1, 1, 12)
+    zone = dt.timezone(dt.timedelta(hours=2))
+    noon = dt.datetime(2020, 1, 1, 12)
     assert column([noon]).values[0] == pd.Timestamp(noon).timestamp()
     aware = column([noon.replace(tzinfo=zone)])
     assert aware.values[0] == pd.Timestamp(noon).timestamp() - 7200
     assert aware.timezone_aware is True
     assert column([pd.Timestamp(5)]).values[0] == 5e-9
-    assert column([datetime.date(1969, 12, 31)]).values[0] == -86400
+    assert column([dt.date(1969, 12, 31)]).values[0] == -86400
 
 
 @pytest.mark.parametrize("unit", ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "25s"])
@@ -171,7 +177,7 @@ def test_masked_entries_are_missing():
         (np.array([[1, 2], [3, "a"]], object), InvalidInputType, "'x1'.*2 and 'a'"),
         (np.array([[True], [1]], object), InvalidInputType, "boolean and number"),
         (np.array([[{"a": 1}]], object), InvalidInputType, "argument must be .* string.* number"),
-        (np.array([[datetime.time(1)]], object), InvalidInputType, "midnight"),
+        (np.array([[dt.time(1)]], object), InvalidInputType, "midnight"),
         (np.array([[1.0], [10**400]], object), InvalidInput, "'x0', row 1: this int is too large"),
         (np.array([["\ud800"]]), InvalidInput, "'x0'.*surrogate"),
         (np.array([[np.longdouble("1e4000")]]), InvalidInput, "too large for float64"),
@@ -183,6 +189,6 @@ def test_bad_arrays_are_refused(X, error, words):
 
 
 def test_datetimes_with_and_without_zone_do_not_mix():
-    now = datetime.datetime(2020, 1, 1)
+    now = dt.datetime(2020, 1, 1)
     with pytest.raises(InvalidInputType, match="time zone"):
-        column([now, now.replace(tzinfo=datetime.UTC)])
+        column([now, now.replace(tzinfo=dt.UTC)])

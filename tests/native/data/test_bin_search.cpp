@@ -1,0 +1,88 @@
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "native/base/isa.hpp"
+#include "tests/native/data/bin_search_cases.hpp"
+
+namespace {
+
+using spinney::Isa;
+
+template <class T>
+std::vector<spinney::BinSearch<T>*> runnable_kernels() {
+    std::vector<spinney::BinSearch<T>*> kernels = {spinney::bin_search_portable};
+#if defined(__x86_64__) && defined(__GNUC__)
+    if (spinney::best_isa() >= Isa::kAvx2) kernels.push_back(spinney::bin_search_avx2);
+    if (spinney::best_isa() >= Isa::kAvx512) kernels.push_back(spinney::bin_search_avx512);
+#endif
+    return kernels;
+}
+
+template <class T>
+spinney::ColumnView column_of(const std::vector<T>& values) {
+    spinney::ColumnView column;
+    column.type = sizeof(T) == 4 ? spinney::ValueType::kFloat32 : spinney::ValueType::kFloat64;
+    column.data = reinterpret_cast<const std::byte*>(values.data());
+    column.stride = sizeof(T);
+    return column;
+}
+
+}  // namespace
+
+TEST(the_best_instruction_set_is_named) {
+    // Not a check: the log must show which kernels the run was about.
+    std::printf("     kernels up to %s\n", spinney::isa_name(spinney::best_isa()));
+    CHECK(!runnable_kernels<float>().empty());
+}
+
+TEST(kernels_count_as_a_plain_loop_does_for_every_number_of_cuts) {
+    for (auto* kernel : runnable_kernels<float>()) cases::check_all_cut_counts<float>(kernel, 300);
+    for (auto* kernel : runnable_kernels<double>())
+        cases::check_all_cut_counts<double>(kernel, 300);
+}
+
+TEST(kernels_handle_every_length_and_alignment) {
+    for (auto* kernel : runnable_kernels<float>()) cases::check_all_lengths<float>(kernel);
+    for (auto* kernel : runnable_kernels<double>()) cases::check_all_lengths<double>(kernel);
+}
+
+TEST(kernels_agree_on_zeros_infinities_and_nan) {
+    for (auto* kernel : runnable_kernels<float>()) cases::check_special_values<float>(kernel);
+    for (auto* kernel : runnable_kernels<double>()) cases::check_special_values<double>(kernel);
+}
+
+TEST(every_instruction_set_gives_the_same_bins) {
+    // Through the public door, so that choosing the kernel is part of the test.
+    constexpr std::size_t kRows = 5000;
+    cases::Draws draws(77);
+    std::vector<spinney::FeatureBins> mapper;
+    std::vector<std::vector<float>> narrow;
+    std::vector<std::vector<double>> wide;
+    for (std::size_t n_cuts = 0; n_cuts <= cases::kMaxCuts; n_cuts += 23) {
+        const auto cuts = cases::make_cuts(cases::Style::kAnyFloat32, n_cuts, draws);
+        mapper.insert(mapper.end(), 2, spinney::FeatureBins::numeric(cuts));
+        narrow.push_back(cases::make_values<float>(cuts, kRows, draws));
+        wide.push_back(cases::make_values<double>(cuts, kRows, draws));
+    }
+    spinney::Columns columns{kRows, {}};
+    for (std::size_t i = 0; i < narrow.size(); ++i) {
+        columns.features.push_back(column_of(narrow[i]));
+        columns.features.push_back(column_of(wide[i]));
+    }
+    std::vector<std::vector<std::uint8_t>> results;
+    for (const Isa isa : {Isa::kPortable, Isa::kAvx2, Isa::kAvx512}) {
+        if (isa > spinney::best_isa()) continue;
+        spinney::use_isa(isa);
+        results.emplace_back(kRows * mapper.size(), cases::kUntouched);
+        spinney::bin_columns(columns, mapper, results.back(), 1);
+    }
+    for (const auto& bins : results) CHECK(bins == results.front());
+    // A missing value lies behind the value bins, whatever the kernel said of it.
+    for (std::size_t i = 0; i < kRows; ++i) {
+        const std::uint8_t bin = results.front()[i * mapper.size()];
+        CHECK((bin == mapper[0].missing_bin()) == std::isnan(narrow[0][i]));
+    }
+}
+
+CHECK_MAIN
