@@ -73,8 +73,14 @@ format: build/checkers.stamp
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $$(git ls-files '*.cpp' '*.hpp')
 
-bench: build/installed.stamp build/native/bench.stamp
-	$(BIN)/python benchmarks/run.py
+build/bench-venv.stamp: benchmarks/requirements.txt build/installed.stamp
+	test -x .bench-venv/bin/python || $(PYTHON) -m venv .bench-venv
+	.bench-venv/bin/python -m pip install --quiet -r benchmarks/requirements.txt
+	.bench-venv/bin/python -m pip install --quiet --force-reinstall --no-deps .
+	touch $@
+
+bench: build/native/bench.stamp build/bench-venv.stamp
+	$(BIN)/python benchmarks/run.py --peers .bench-venv/bin/python
 
 clean:
 	rm -rf build $(VENV) .bench-venv

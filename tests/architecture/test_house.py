@@ -45,20 +45,20 @@ def body_lines(function):
     return lines - (first.end_lineno - first.lineno + 1 if docstring else 0)
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in TRACKED if p.suffix in {".py", ".cpp", ".hpp"}], ids=relative
-)
-def test_file_is_within_its_budget(path):
-    assert path.read_text(encoding="utf-8").count("\n") <= LIMITS["lines in a file"]
+def test_files_are_within_their_budget():
+    code = [path for path in TRACKED if path.suffix in {".py", ".cpp", ".hpp"}]
+    lengths = {relative(path): path.read_text("utf-8").count("\n") for path in code}
+    assert {p: n for p, n in lengths.items() if n > LIMITS["lines in a file"]} == {}
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=relative)
-def test_functions_are_within_their_budget(path):
-    for function in functions(path):
-        assert body_lines(function) <= LIMITS["lines in a function"], function.name
-        if function.name != "__init__":  # constructors may list hyper-parameters
-            n_parameters = len(function.args.args) + len(function.args.kwonlyargs)
-            assert n_parameters <= LIMITS["parameters"], function.name
+def test_functions_are_within_their_budget():
+    for path in SOURCES:
+        for function in functions(path):
+            place = f"{relative(path)}: {function.name}"
+            assert body_lines(function) <= LIMITS["lines in a function"], place
+            if function.name != "__init__":  # constructors may list hyper-parameters
+                n_parameters = len(function.args.args) + len(function.args.kwonlyargs)
+                assert n_parameters <= LIMITS["parameters"], place
 
 
 def test_nine_functions_in_ten_are_short():
@@ -66,40 +66,55 @@ def test_nine_functions_in_ten_are_short():
     assert lengths[int(0.9 * len(lengths))] <= 25
 
 
-@pytest.mark.parametrize("path", NATIVE, ids=relative)
-def test_native_functions_are_within_their_budget(path):
-    # A function of ours ends with a brace in the column where its head begins (clang-format).
-    length = 0
-    for line in path.read_text(encoding="utf-8").splitlines():
-        starts = re.match(r"(    )?[\w:<>&*,\s\[\]]+\(.*\)?.*\{$", line) and "namespace" not in line
-        length = 1 if starts else length + 1
-        if re.match(r"(    )?\}", line):
-            assert length <= LIMITS["lines in a function"], f"{path.name}: before {line!r}"
-            length = 0
+def native_functions(path):
+    """Names and lengths of C++ functions, by the layout that clang-format gives them.
+
+    A head starts in column 0 (or 4, inside a class) and its closing brace stands in that column.
+    """
+    lines = path.read_text("utf-8").splitlines()
+    for i, line in enumerate(lines):
+        head = re.match(
+            r"( {4})?(?!//|return|namespace|struct|class|enum|if|for|while|switch|public)\S", line
+        )
+        opening = next((j for j in range(i, min(i + 6, len(lines))) if "{" in lines[j]), None)
+        if not head or "(" not in line or opening is None or lines[opening].endswith("}"):
+            continue
+        brace = (head[1] or "") + "}"
+        end = next((j for j in range(opening, len(lines)) if lines[j].startswith(brace)), opening)
+        if not any(";" in lines[j] for j in range(i, opening)):
+            yield line.strip(), end - i + 1
 
 
-@pytest.mark.parametrize("path", TRACKED, ids=relative)
-def test_no_file_or_folder_has_an_empty_name(path):
-    assert not FORBIDDEN & {part.split(".")[0] for part in path.relative_to(ROOT).parts}
+def test_native_functions_are_within_their_budget():
+    found = [(relative(p), *function) for p in NATIVE for function in native_functions(p)]
+    assert len(found) > 100  # the heuristic sees the functions at all
+    bindings = "native/bindings/"  # one function per module lists what it binds
+    long = [f for f in found if f[2] > LIMITS["lines in a function"]]
+    assert [f for f in long if not f[0].startswith(bindings)] == []
 
 
-@pytest.mark.parametrize("path", NATIVE, ids=relative)
-def test_native_includes_point_downwards(path):
-    folder = path.relative_to(ROOT / "native").parts[0]
-    text = path.read_text(encoding="utf-8")
-    included = set(re.findall(r'#include "native/(\w+)/', text))
-    assert included <= NATIVE_FOLDERS[folder]
-    if folder != "bindings":
-        assert not re.search(r"#include [<\"](Python\.h|nanobind)", text)
+def test_no_file_or_folder_has_an_empty_name():
+    parts = {part.split(".")[0] for path in TRACKED for part in path.relative_to(ROOT).parts}
+    assert FORBIDDEN & parts == set()
+
+
+def test_native_includes_point_downwards():
+    for path in NATIVE:
+        folder = path.relative_to(ROOT / "native").parts[0]
+        text = path.read_text("utf-8")
+        included = set(re.findall(r'#include "native/(\w+)/', text))
+        assert included <= NATIVE_FOLDERS[folder], relative(path)
+        if folder != "bindings":
+            assert not re.search(r"#include [<\"](Python\.h|nanobind)", text), relative(path)
 
 
 def test_no_openmp_and_no_pickle():
     for path in [*NATIVE, *SOURCES]:
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"#include <omp|#pragma omp|-fopenmp", text), path
-        assert not re.search(r"^\s*(import|from) (pickle|joblib|cloudpickle|dill)", text, re.M), (
-            path
-        )
+        assert not re.search(
+            r"^\s*(import|from) (pickle|joblib|cloudpickle|dill)", text, re.MULTILINE
+        ), path
 
 
 def test_import_arrows_point_downwards():
@@ -116,11 +131,21 @@ def test_native_stub_is_what_the_extension_says(tmp_path):
     assert committed.read_text() == fresh.read_text(), "run `make stubs`"
 
 
-def test_import_is_cheap_and_brings_no_guests():
+def test_everything_works_on_numpy_without_the_optional_guests():
     code = (
-        "import sys, spinney, spinney.ensembles.trees.decision_tree, spinney.io\n"
-        "print([m for m in ('pandas', 'polars', 'pyarrow', 'matplotlib') if m in sys.modules])"
+        "import sys\n"
+        "for guest in ('pandas', 'polars', 'pyarrow', 'matplotlib'):\n"
+        "    sys.modules[guest] = None  # importing it now fails\n"
+        "import spinney\n"
+        "tree = spinney.DecisionTreeRegressor().fit([[0.0], [1.0]], [1.0, 2.0])\n"
+        "print(tree.predict([[3.0]])[0])"
     )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "2.0"
+
+
+def test_importing_the_package_alone_loads_next_to_nothing():
+    code = "import sys, spinney; print([m for m in ('numpy', 'sklearn') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from tests.attacks.bad_inputs import LABELS, X4, add, bad, classify
 from tests.attacks.mutations import Parts
 
@@ -64,7 +63,7 @@ CONTENTS: dict[str, tuple[Callable[[], bytes], str]] = {
     "copied_as_text": (lambda: _good().replace(b"\r\n", b"\n"), r"copied as text.*binary"),
     "newer_version": (lambda: _versioned(2), r"format version 2.*[Uu]pgrade"),
     "version_zero": (lambda: _versioned(0), r"version 0"),
-    "raw_model": (lambda: classify().model_.to_bytes(), r"not a saved estimator"),
+    "raw_model": (lambda: bytes(_raw_model()), r"not a saved estimator"),
 }
 HEADERS: dict[str, tuple[Change, str]] = {
     "class_unknown": (_put("NoSuchForest", "estimator"), r"holds a 'NoSuchForest'"),
@@ -96,6 +95,10 @@ for _name, (_make, _pattern) in CONTENTS.items():
     add(f"load_{_name}", lambda make=_make: _load(make()), _pattern)
 for _name, (_change, _pattern) in HEADERS.items():
     add(f"load_header_{_name}", lambda change=_change: _forged(change), _pattern)
+
+
+def _raw_model() -> bytes:
+    return bytes(classify().model_.to_bytes())
 
 
 def _flipped(data: bytes) -> bytes:

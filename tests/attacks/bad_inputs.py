@@ -98,7 +98,8 @@ def serve() -> None:
     for guest in (*GUESTS, "spinney.ensembles.trees.decision_tree", "spinney.io"):
         importlib.import_module(guest)
     for line in iter(sys.stdin.readline, ""):
-        print(json.dumps(_in_child(CASES[line.strip()])), flush=True)
+        sys.stdout.write(json.dumps(_in_child(CASES[line.strip()])) + "\n")
+        sys.stdout.flush()
 
 
 def _in_child(case: Case) -> dict[str, Any]:

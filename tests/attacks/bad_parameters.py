@@ -1,10 +1,9 @@
-"""Bad parameters: wrong types, wrong values, wrong names, each time with the value in the message."""
+"""Bad parameters: wrong types, wrong values, wrong names; the message has the value."""
 
 import re
 from typing import Any
 
 import numpy as np
-
 from tests.attacks.bad_inputs import X4, add, bad, classify, regress
 
 NAN, INF = float("nan"), float("inf")

@@ -11,7 +11,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import scipy.sparse as sp
-
 from tests.attacks.bad_inputs import LABELS, X4, add, bad, classify, regress
 
 NAN = float("nan")

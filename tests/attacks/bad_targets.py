@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import scipy.sparse as sp
-
 from tests.attacks.bad_inputs import LABELS, X4, add, classify, regress
 
 NAN, INF = float("nan"), float("inf")

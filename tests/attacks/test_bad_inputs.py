@@ -8,7 +8,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-
 from tests.attacks import bad_inputs
 
 ROOT = Path(__file__).parents[2]

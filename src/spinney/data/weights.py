@@ -101,7 +101,8 @@ def weights_per_class(class_weight: Any, labels: Labels, weights: FloatArray | N
 
     None is 1 for all. "balanced" makes the classes weigh the same in total, counting rows by
     their weights: W / (K * W_k), where K counts the classes of positive weight; a class without
-    weight stays without. A mapping must name every class and no other.
+    weight stays without. A mapping gives 1 to classes it does not
+    name and may name classes that y lacks, but not both at once.
 
     Examples
     --------
@@ -131,14 +132,14 @@ def _from_mapping(class_weight: Mapping[Any, Any], labels: Labels) -> FloatArray
     known = set(classes)
     unknown = [key for key in class_weight if key not in known]
     missing = [name for name in classes if name not in class_weight]
-    if unknown or missing:
-        hint = nearest_names(str(unknown[0]), map(str, classes)) if unknown else ""
+    # Either alone is meant: a class left at 1, or a fold without some class. Both are a typo.
+    if unknown and missing:
+        hint = nearest_names(str(unknown[0]), map(str, classes))
         raise InvalidInput(
-            "class_weight must name every class of y and no other."
-            + (f" Not in y: {shorten(unknown)}.{hint}" if unknown else "")
-            + (f" Not in class_weight: {shorten(missing)}." if missing else "")
+            f"class_weight does not fit y. Not in y: {shorten(unknown)}.{hint} Not in "
+            f"class_weight: {shorten(missing)}. Name the classes as they stand in y."
         )
-    per_class = [class_weight[name] for name in classes]
+    per_class = [class_weight.get(name, 1.0) for name in classes]
     for name, weight in zip(classes, per_class, strict=True):
         if not isinstance(weight, numbers.Real) or not 0 <= float(weight) < float("inf"):
             raise InvalidInput(

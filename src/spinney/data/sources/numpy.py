@@ -43,8 +43,8 @@ def read_nested(X: Any) -> Table:
         array = np.asarray(X)
     except ValueError as problem:
         raise InvalidInput(
-            "The rows of X do not have the same length, so X is no table. Expected rows of equal "
-            f"length; pad or drop the odd ones. (NumPy says: {problem})"
+            f"X cannot be read as a table: {problem}. Expected rows that all have the same length; "
+            "pad or drop the odd ones."
         ) from None
     if array.dtype.kind == "U" and isinstance(X, list | tuple):
         # NumPy turns [[1, "a"]] into text; keep the numbers numbers.

@@ -1,0 +1,232 @@
+"""One small fitted estimator or frozen model of every kind that a file can hold.
+
+``KINDS`` maps a name to a function that makes it; ``rows_for`` gives 16 rows that any model of a
+schema can be asked about, as columns of plain numbers, so that nothing but the model is tested.
+"""
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import spinney
+from spinney.data.schema import FeatureSchema
+from spinney.data.table import Column, Kind, Table
+from spinney.io.save_load import from_bytes, to_bytes
+from spinney.model import Committee, Model, Policy, TreeForest
+from spinney.model.forest import Output, join_trees
+from spinney.model.state import model_from_bytes
+
+N_ROWS = 60
+TOWNS = np.array(["Aachen", "Bonn", "Cölln", "Dürn", "Ems", "Fürth"])
+Fitted = Any
+
+
+def numbers(n_columns: int = 3) -> Any:
+    """Numbers without a generator: the fractional parts of multiples of an irrational number."""
+    places = np.arange(1, N_ROWS * n_columns + 1).reshape(N_ROWS, n_columns)
+    return np.float32(np.modf(places * 0.6180339887498949)[0] * 10)
+
+
+def target() -> Any:
+    """Something to learn from the numbers."""
+    X = numbers().astype(np.float64)
+    return np.round(X[:, 0] + np.abs(X[:, 1] - 5) * X[:, 2] / 4, 3)
+
+
+def classes(labels: Any) -> Any:
+    """Cut the target into as many classes as there are labels."""
+    places = np.argsort(np.argsort(target())) * len(labels) // N_ROWS
+    return np.asarray(labels)[places]
+
+
+def frame() -> pd.DataFrame:
+    """Every kind of column, with missing values in each."""
+    X = numbers()
+    late = pd.Timestamp("2024-02-29 12:00") + pd.to_timedelta(np.round(X[:, 2] * 1000), unit="min")
+    table = pd.DataFrame(
+        {
+            "größe": X[:, 0],
+            "town": TOWNS[(X[:, 1] * 0.6).astype(int)].astype(object),
+            "married": pd.array(X[:, 2] > 5, dtype="boolean"),
+            "late": late,
+            "born": late.tz_localize("UTC"),
+            "took": pd.to_timedelta(np.round(X[:, 0] * 100), unit="s"),
+        }
+    )
+    for place, name in enumerate(table.columns):
+        table.loc[place::9, name] = None
+    return table
+
+
+def _float32() -> Fitted:
+    labels = ["a", "b", "c"]
+    return spinney.DecisionTreeClassifier(max_leaf_nodes=9).fit(numbers(), classes(labels))
+
+
+def _float64() -> Fitted:
+    close = 1 + np.argsort(np.argsort(numbers()[:, :1], axis=0), axis=0) * 2.0**-50
+    return spinney.DecisionTreeRegressor(max_depth=4).fit(close, target())
+
+
+def _text_categories() -> Fitted:
+    table = frame()[["town", "größe"]]
+    tree = spinney.DecisionTreeClassifier(unseen="error", extra_columns="ignore", max_depth=5)
+    return tree.fit(table, classes(["no", "yes"]))
+
+
+def _number_categories() -> Fitted:
+    X = np.round(numbers())
+    return spinney.DecisionTreeRegressor(categorical_features=[0, 2]).fit(X, target())
+
+
+def _many_categories() -> Fitted:
+    texts = np.array([f"level {i}" for i in range(300)], dtype=object).reshape(-1, 1)
+    y = np.arange(300) * 7 % 30
+    return spinney.DecisionTreeRegressor(max_leaf_nodes=12).fit(texts, y)
+
+
+def _every_column() -> Fitted:
+    return spinney.DecisionTreeRegressor(min_samples_leaf=2).fit(frame(), target())
+
+
+def _missing_values() -> Fitted:
+    X = np.where(numbers() < 2, np.nan, numbers())
+    return spinney.DecisionTreeClassifier().fit(X, classes(np.array([1.0, 2.0, 4.0])))
+
+
+def _integer_classes() -> Fitted:
+    y = classes(np.array([-5, 0, 10**12]))
+    return spinney.DecisionTreeClassifier(max_depth=3, class_weight="balanced").fit(numbers(), y)
+
+
+def _boolean_classes() -> Fitted:
+    y = classes(np.array([False, True]))
+    return spinney.DecisionTreeClassifier(max_depth=3).fit(numbers(), y, np.linspace(0, 3, N_ROWS))
+
+
+def _object_classes() -> Fitted:
+    y = classes(np.array(["häufig", "nie", "selten"], dtype=object))
+    weight = {"häufig": 1, "nie": 2.5, "selten": 1}
+    return spinney.DecisionTreeClassifier(max_depth=3, class_weight=weight).fit(numbers(), y)
+
+
+def _vector_leaves() -> Fitted:
+    y = np.column_stack([target(), -target(), numbers()[:, 0]])
+    return spinney.DecisionTreeRegressor(max_leaf_nodes=8).fit(numbers(), y)
+
+
+def _one_leaf() -> Fitted:
+    return spinney.DecisionTreeRegressor().fit(numbers(1), np.full(N_ROWS, 0.1))
+
+
+def _generator() -> Fitted:
+    drawn = spinney.DecisionTreeClassifier(
+        random_state=np.random.default_rng(3), max_features="sqrt", max_depth=4
+    )
+    return drawn.fit(numbers(), classes(["a", "b"]))
+
+
+def _legacy_generator() -> Fitted:
+    drawn = spinney.DecisionTreeRegressor(
+        random_state=np.random.RandomState(3), max_features=0.5, max_depth=3, max_bins=16
+    )
+    return drawn.fit(numbers(), target())
+
+
+# Frozen models without an estimator
+
+
+def _forest_of_three() -> TreeForest:
+    first = _number_categories().model_
+    trees = [
+        spinney.DecisionTreeRegressor(categorical_features=[0, 2], max_depth=d) for d in (1, 3)
+    ]
+    more = [tree.fit(np.round(numbers()), target()).model_ for tree in trees]
+    arrays = dict(first.arrays)
+    arrays |= join_trees([first[0], *(model[0] for model in more)], width=1)
+    arrays["tree_weight"] = np.array([1.0, -0.5, 0.25])
+    arrays["tree_output"] = np.full(3, -1, np.int32)
+    output = Output(link="log", aggregate="sum")
+    return TreeForest(first.schema, first.target, arrays, output=output, policy=Policy())
+
+
+def _empty_forest() -> TreeForest:
+    return _forest_of_three()[:0]
+
+
+def _committee() -> Committee:
+    one, two = _forest_of_three(), _number_categories().model_
+    inner = Committee([one, two], np.array([1.0, 2.0]), combine="mean", policy=Policy())
+    weights = np.array([0.5, 0.25, 1.0])
+    return Committee([two, inner, one[:2]], weights, combine="mean", policy=Policy())
+
+
+def _vote() -> Committee:
+    X, y = numbers(), classes(["a", "b", "c"])
+    members = [spinney.DecisionTreeClassifier(max_depth=d).fit(X, y).model_ for d in (1, 2, 3)]
+    return Committee(members, np.array([1.0, -0.5, 2.0]), combine="vote", policy=Policy())
+
+
+KINDS: dict[str, Callable[[], Fitted]] = {
+    "float32_thresholds": _float32,
+    "float64_thresholds": _float64,
+    "text_categories": _text_categories,
+    "number_categories": _number_categories,
+    "many_categories": _many_categories,
+    "every_column": _every_column,
+    "missing_values": _missing_values,
+    "integer_classes": _integer_classes,
+    "boolean_classes": _boolean_classes,
+    "object_classes": _object_classes,
+    "vector_leaves": _vector_leaves,
+    "one_leaf": _one_leaf,
+    "generator": _generator,
+    "legacy_generator": _legacy_generator,
+    "raw_forest": _forest_of_three,
+    "raw_empty_forest": _empty_forest,
+    "raw_committee": _committee,
+    "raw_vote": _vote,
+}
+
+
+def file_of(kind: str) -> bytes:
+    """Make the bytes of a file; names with ``raw_`` are models without an estimator."""
+    made = KINDS[kind]()
+    return made.to_bytes() if isinstance(made, Model) else to_bytes(made)
+
+
+def rows_for(schema: FeatureSchema) -> Table:
+    """Make 16 rows: all levels in turn, numbers from both tails, missing values."""
+    exact = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, 1 + 2.0**-50, 1e300, -1e-300]
+    floats = np.array([*exact, 0.5, 2.5, 4.0, 5.5, 7.0, 8.5, 1.7e9])
+    columns = []
+    for place in range(schema.n_features):
+        feature = schema.feature(place)
+        if feature.kind is Kind.CATEGORICAL:
+            codes = (np.arange(16) * 5 + place) % (len(feature.levels) + 1) - 1
+            values = codes.astype(np.int32)
+        else:
+            values = np.roll(floats, place)
+        aware = feature.timezone_aware
+        column = Column(feature.name, feature.kind, values, feature.levels, timezone_aware=aware)
+        columns.append(column)
+    return Table(16, columns, names_given=schema.names_given)
+
+
+def probe_estimator(data: bytes) -> bytes:
+    """Load a file, predict, save again: everything that can be asked of it."""
+    fitted = from_bytes(data)
+    predicted = fitted.predict(rows_for(fitted.model_.schema))
+    text = repr(fitted.get_params()).encode() + repr(predicted.tolist()).encode()
+    return to_bytes(fitted) + hashlib.sha256(text).digest() + probe_model(fitted.model_.to_bytes())
+
+
+def probe_model(data: bytes) -> bytes:
+    """Load a model, predict."""
+    model = model_from_bytes(data)
+    with np.errstate(all="ignore"):
+        predicted = model.predictions(rows_for(model.schema), n_threads=2)
+    return model.fingerprint.encode() + predicted.tobytes()

@@ -1,0 +1,87 @@
+"""Write the golden files of this format version: models that every later Spinney must read.
+
+    python -m tests.golden.make_golden
+
+For each kind of ``tests/attacks/model_kinds.py`` the script writes ``v1/<kind>.spn``, and beside it
+``v1/<kind>.json`` with the input rows and what the model answered, every number as exact
+hexadecimal text. A file that exists is never touched: golden files are history. When the format
+changes, ``sections.FORMAT_VERSION`` goes up and this script writes a new folder.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tests.attacks.model_kinds import KINDS, file_of, rows_for
+
+import spinney
+from spinney.data.table import Kind, Table
+from spinney.model import Model
+from spinney.model.sections import FORMAT_VERSION
+
+FOLDER = Path(__file__).parent
+
+
+def expected_of(made: Any) -> dict[str, Any]:
+    """Ask a model about 16 rows and write down everything exactly."""
+    model = made if isinstance(made, Model) else made.model_
+    rows = rows_for(model.schema)
+    answer: dict[str, Any] = {
+        "library": spinney.__version__,
+        "fingerprint": model.fingerprint,
+        "names_given": model.schema.names_given,
+        "columns": columns_of(rows),
+        "predictions": hexadecimal(model.predictions(rows)),
+    }
+    if isinstance(made, Model):
+        return answer
+    predicted = made.predict(rows)
+    answer["estimator"] = type(made).__name__
+    answer["predict_dtype"] = predicted.dtype.str
+    numeric = predicted.dtype.kind == "f"
+    answer["predict"] = hexadecimal(predicted) if numeric else predicted.tolist()
+    answer["leaves"] = made.apply(rows).tolist()
+    return answer
+
+
+def hexadecimal(numbers: Any) -> Any:
+    """Floats as text without rounding; nested lists stay nested."""
+    if isinstance(numbers, np.ndarray):
+        return hexadecimal(numbers.tolist())
+    return [hexadecimal(n) for n in numbers] if isinstance(numbers, list) else float(numbers).hex()
+
+
+def columns_of(rows: Table) -> list[dict[str, Any]]:
+    """Describe columns in words that do not change: categories as their values, not codes."""
+    described = []
+    for column in rows.columns:
+        entry: dict[str, Any] = {"name": column.name, "kind": str(column.kind)}
+        if column.kind is Kind.CATEGORICAL:
+            levels = [*column.levels.values, None]
+            entry["values"] = [levels[code] for code in column.values]
+        else:
+            entry["values"] = hexadecimal(column.values)
+            entry["timezone_aware"] = column.timezone_aware
+        described.append(entry)
+    return described
+
+
+def main() -> None:
+    """Write what is not there yet."""
+    folder = FOLDER / f"v{FORMAT_VERSION}"
+    folder.mkdir(exist_ok=True)
+    for kind, make in KINDS.items():
+        path = folder / f"{kind}.spn"
+        if path.exists():
+            sys.stdout.write(f"kept     {path.name}\n")
+            continue
+        path.write_bytes(file_of(kind))
+        text = json.dumps(expected_of(make()), indent=1, ensure_ascii=False) + "\n"
+        path.with_suffix(".json").write_text(text, encoding="utf-8")
+        sys.stdout.write(f"written  {path.name}: {path.stat().st_size} bytes\n")
+
+
+if __name__ == "__main__":
+    main()
