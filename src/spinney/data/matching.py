@@ -29,7 +29,10 @@ def _difference(extra: list[str], missing: list[str], present: Sequence[str]) ->
         hint = nearest_names(name, present)
         message += f"Missing {name!r}.{hint}\n" if hint else ""
     remedy = "Add or rename the missing columns." if missing else ""
-    drop = "Drop the columns the model does not know, e.g. X[model.feature_names_in_]."
+    drop = (
+        "Drop the columns the model does not know, e.g. X[model.feature_names_in_], or fit with "
+        "extra_columns='ignore'."
+    )
     return InvalidInput(message + " ".join(filter(None, (remedy, drop if extra else ""))))
 
 

@@ -10,13 +10,27 @@ import numpy as np
 from spinney.data.categorical import apply_categorical_features
 from spinney.data.compatibility import conform_column
 from spinney.data.intake import read_table
-from spinney.data.levels import MOST_BYTES, Levels, check_packed, pack_texts, unpack_texts
+from spinney.data.levels import (
+    MOST_BYTES,
+    Levels,
+    LevelType,
+    check_packed,
+    pack_texts,
+    unpack_texts,
+)
 from spinney.data.matching import match_by_name
 from spinney.data.table import Column, Kind, Table, made_up_names
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.typing import AnyArray, TableLike
 
 _NUMBERS = frozenset({Kind.NUMERIC, Kind.BOOLEAN})
+# The numbers of kinds, time zones and level types in files: add at the end, never change.
+_KINDS = (
+    *(Kind.NUMERIC, Kind.BOOLEAN, Kind.CATEGORICAL),
+    *(Kind.DATE, Kind.DATETIME, Kind.DURATION),
+)
+_AWARE = (None, False, True)
+_LEVEL_TYPES = (None, LevelType.TEXT, LevelType.NUMBER, LevelType.BOOLEAN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,35 +142,38 @@ class FeatureSchema:
         )
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """Give the schema as plain JSON values and arrays, for a model file."""
+        """Give the schema as plain JSON values and arrays, for a model file.
+
+        What there is per feature is in arrays, because the header of a file is bounded.
+        """
         present = [levels for levels in self.levels if levels is not None]
         counts = [0 if levels is None else len(levels) for levels in self.levels]
         name_offsets, name_text = pack_texts(self.names if self.names_given else ())
         level_offsets, level_text = _joined(present)
-        meta = {
-            "names_given": self.names_given,
-            "kinds": [str(kind) for kind in self.kinds],
-            "timezone_aware": list(self.timezone_aware),
-            "level_types": [levels and str(levels.type) for levels in self.levels],
-        }
+        types = [None if levels is None else levels.type for levels in self.levels]
         arrays = {
+            "kinds": _numbered(self.kinds, _KINDS),
+            "timezone_aware": _numbered(self.timezone_aware, _AWARE),
+            "level_types": _numbered(types, _LEVEL_TYPES),
             "name_offsets": name_offsets,
             "name_text": name_text,
             "level_counts": np.array(counts, np.uint32),
             "level_offsets": level_offsets,
             "level_text": level_text,
         }
-        return meta, arrays
+        return {"names_given": self.names_given}, arrays
 
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> "FeatureSchema":
         """Rebuild a schema from a file, believing nothing: InvalidModel if anything is off."""
-        kinds = _read_kinds(meta)
-        levels = _read_levels(meta, arrays, kinds)
-        aware = _read_aware(meta, kinds)
-        given = meta.get("names_given")
+        given = meta.get("names_given") if isinstance(meta, Mapping) else None
         if not isinstance(given, bool):
             raise InvalidModel("Schema: names_given is not true or false.")
+        kinds = _read_numbered(arrays, "kinds", _KINDS)
+        if not kinds:
+            raise InvalidModel("Schema: no features.")
+        levels = _read_levels(arrays, kinds)
+        aware = _read_aware(arrays, kinds)
         names = _read_names(arrays, given=given, n_features=len(kinds))
         return cls(names, kinds, levels, aware, given)
 
@@ -177,11 +194,17 @@ def _joined(levels: Sequence[Levels]) -> tuple[AnyArray, AnyArray]:
     return offsets, text
 
 
-def _list(meta: Mapping[str, Any], key: str) -> list[Any]:
-    value = meta.get(key)
-    if not isinstance(value, list):
-        raise InvalidModel(f"Schema: {key} is not a list.")
-    return value
+def _numbered(values: Sequence[Any], known: Sequence[Any]) -> AnyArray:
+    return np.array([known.index(value) for value in values], np.uint8)
+
+
+def _read_numbered(
+    arrays: Mapping[str, AnyArray], key: str, known: Sequence[Any]
+) -> tuple[Any, ...]:
+    numbers = _array(arrays, key)
+    if numbers.dtype != np.uint8 or numbers.max(initial=0) >= len(known):
+        raise InvalidModel(f"Schema: {key} holds a number that stands for nothing.")
+    return tuple(known[number] for number in numbers.tolist())
 
 
 def _array(arrays: Mapping[str, AnyArray], key: str) -> AnyArray:
@@ -191,24 +214,14 @@ def _array(arrays: Mapping[str, AnyArray], key: str) -> AnyArray:
     return value
 
 
-def _read_kinds(meta: Mapping[str, Any]) -> tuple[Kind, ...]:
-    if not isinstance(meta, Mapping):
-        raise InvalidModel("Schema: not a mapping.")
-    texts = _list(meta, "kinds")
-    known = {str(kind): kind for kind in Kind}
-    if not texts or not all(isinstance(text, str) and text in known for text in texts):
-        raise InvalidModel("Schema: no features, or a feature of a kind that does not exist.")
-    return tuple(known[text] for text in texts)
-
-
-def _read_aware(meta: Mapping[str, Any], kinds: tuple[Kind, ...]) -> tuple[bool | None, ...]:
-    aware = _list(meta, "timezone_aware")
+def _read_aware(arrays: Mapping[str, AnyArray], kinds: tuple[Kind, ...]) -> tuple[bool | None, ...]:
+    aware = _read_numbered(arrays, "timezone_aware", _AWARE)
     if len(aware) != len(kinds):
         raise InvalidModel("Schema: timezone_aware does not have one entry per feature.")
     for kind, value in zip(kinds, aware, strict=True):
-        if (kind is Kind.DATETIME) != isinstance(value, bool) or not isinstance(value, bool | None):
+        if (kind is Kind.DATETIME) != isinstance(value, bool):
             raise InvalidModel("Schema: timezone_aware contradicts the kinds.")
-    return tuple(aware)
+    return aware
 
 
 def _read_names(arrays: Mapping[str, AnyArray], *, given: bool, n_features: int) -> tuple[str, ...]:
@@ -223,9 +236,9 @@ def _read_names(arrays: Mapping[str, AnyArray], *, given: bool, n_features: int)
 
 
 def _read_levels(
-    meta: Mapping[str, Any], arrays: Mapping[str, AnyArray], kinds: tuple[Kind, ...]
+    arrays: Mapping[str, AnyArray], kinds: tuple[Kind, ...]
 ) -> tuple[Levels | None, ...]:
-    types = _list(meta, "level_types")
+    types = _read_numbered(arrays, "level_types", _LEVEL_TYPES)
     counts = _array(arrays, "level_counts")
     offsets, text = _array(arrays, "level_offsets"), _array(arrays, "level_text")
     check_packed(offsets, text)
@@ -235,16 +248,14 @@ def _read_levels(
     if ends[-1] != len(offsets) - 1:
         raise InvalidModel("Schema: level_counts contradict level_offsets.")
     levels: list[Levels | None] = []
-    for kind, type_name, count, end in zip(kinds, types, counts.tolist(), ends, strict=True):
-        if (kind is Kind.CATEGORICAL) != isinstance(type_name, str):
+    for kind, level_type, count, end in zip(kinds, types, counts.tolist(), ends, strict=True):
+        if (kind is Kind.CATEGORICAL) != (level_type is not None):
             raise InvalidModel("Schema: level_types contradict the kinds.")
-        if type_name is None:
+        if level_type is None:
             if count:
                 raise InvalidModel("Schema: a feature that is not categorical has levels.")
             levels.append(None)
             continue
-        if not isinstance(type_name, str):
-            raise InvalidModel("Schema: a level type is not text.")
         own = offsets[end - count : end + 1]
-        levels.append(Levels.from_storage(type_name, own - own[0], text[own[0] : own[-1]]))
+        levels.append(Levels.from_storage(level_type, own - own[0], text[own[0] : own[-1]]))
     return tuple(levels)
