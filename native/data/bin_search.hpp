@@ -1,4 +1,4 @@
-/// The kernel of binning: how many cut points lie below each of n contiguous values.
+/// The kernel of binning: how many cut points lie below each of n values.
 #pragma once
 
 #include <cstddef>
@@ -8,23 +8,33 @@
 
 namespace spinney {
 
-/// counts[i] = number of cuts < values[i]; NaN gives 0, as no cut is below it.
-/// n_groups: groups of 16 that hold any cut, 1 to 16.
+/// Some rows of one feature: where their values are, and where their bins go. Both strided, so that
+/// neither a C-ordered table nor the row-major bins need a copy.
 template <class T>
-using BinSearch = void(const T* values, std::size_t n, const CutTable<T>& table, int n_groups,
-                       std::uint8_t* counts);
+struct BinTask {
+    const CutTable<T>* table;
+    int n_groups;              ///< groups of 16 that hold any cut, 1 to 16
+    std::uint8_t missing_bin;  ///< bin of NaN
+    const std::byte* values;
+    std::ptrdiff_t value_stride;  ///< bytes
+    std::uint8_t* bins;
+    std::ptrdiff_t bin_stride;
+    std::size_t n;
 
-void bin_search_portable(const float* values, std::size_t n, const CutTable<float>& table,
-                         int n_groups, std::uint8_t* counts);
-void bin_search_portable(const double* values, std::size_t n, const CutTable<double>& table,
-                         int n_groups, std::uint8_t* counts);
-void bin_search_avx2(const float* values, std::size_t n, const CutTable<float>& table, int n_groups,
-                     std::uint8_t* counts);
-void bin_search_avx2(const double* values, std::size_t n, const CutTable<double>& table,
-                     int n_groups, std::uint8_t* counts);
-void bin_search_avx512(const float* values, std::size_t n, const CutTable<float>& table,
-                       int n_groups, std::uint8_t* counts);
-void bin_search_avx512(const double* values, std::size_t n, const CutTable<double>& table,
-                       int n_groups, std::uint8_t* counts);
+    const T* value(std::size_t i) const {
+        return reinterpret_cast<const T*>(values + static_cast<std::ptrdiff_t>(i) * value_stride);
+    }
+};
+
+/// bins[i] = number of cuts < values[i], or missing_bin.
+template <class T>
+using BinSearch = void(const BinTask<T>& task);
+
+void bin_search_portable(const BinTask<float>& task);
+void bin_search_portable(const BinTask<double>& task);
+void bin_search_avx2(const BinTask<float>& task);
+void bin_search_avx2(const BinTask<double>& task);
+void bin_search_avx512(const BinTask<float>& task);
+void bin_search_avx512(const BinTask<double>& task);
 
 }  // namespace spinney

@@ -8,16 +8,15 @@ namespace {
 
 /// Binary search without branches, sixteen values at a time so that their loads overlap.
 template <class T>
-void search(const T* values, std::size_t n, const CutTable<T>& table, int n_groups,
-            std::uint8_t* counts) {
+void search(const BinTask<T>& task) {
     constexpr std::size_t kLanes = 16;
     std::uint32_t first_half = 8;
-    while (first_half < 8U * static_cast<std::uint32_t>(n_groups)) first_half *= 2;
-    const T* cuts = table.cuts;
-    for (std::size_t start = 0; start < n; start += kLanes) {
-        const std::size_t lanes = std::min(kLanes, n - start);
+    while (first_half < 8U * static_cast<std::uint32_t>(task.n_groups)) first_half *= 2;
+    const T* cuts = task.table->cuts;
+    for (std::size_t start = 0; start < task.n; start += kLanes) {
+        const std::size_t lanes = std::min(kLanes, task.n - start);
         std::array<T, kLanes> x{};
-        std::copy_n(values + start, lanes, x.begin());
+        for (std::size_t lane = 0; lane < lanes; ++lane) x[lane] = *task.value(start + lane);
         std::array<std::uint32_t, kLanes> below{};
         for (std::uint32_t half = first_half; half > 0; half /= 2) {
             for (std::size_t lane = 0; lane < kLanes; ++lane) {
@@ -25,22 +24,16 @@ void search(const T* values, std::size_t n, const CutTable<T>& table, int n_grou
                 below[lane] += is_below ? half : 0U;
             }
         }
-        for (std::size_t lane = 0; lane < lanes; ++lane) {
-            counts[start + lane] = static_cast<std::uint8_t>(below[lane]);
+        std::uint8_t* bins = task.bins + static_cast<std::ptrdiff_t>(start) * task.bin_stride;
+        for (std::size_t lane = 0; lane < lanes; ++lane, bins += task.bin_stride) {
+            *bins = x[lane] == x[lane] ? static_cast<std::uint8_t>(below[lane]) : task.missing_bin;
         }
     }
 }
 
 }  // namespace
 
-void bin_search_portable(const float* values, std::size_t n, const CutTable<float>& table,
-                         int n_groups, std::uint8_t* counts) {
-    search(values, n, table, n_groups, counts);
-}
-
-void bin_search_portable(const double* values, std::size_t n, const CutTable<double>& table,
-                         int n_groups, std::uint8_t* counts) {
-    search(values, n, table, n_groups, counts);
-}
+void bin_search_portable(const BinTask<float>& task) { search(task); }
+void bin_search_portable(const BinTask<double>& task) { search(task); }
 
 }  // namespace spinney

@@ -149,7 +149,7 @@ def _forest_of_three() -> TreeForest:
     arrays |= join_trees([first[0], *(model[0] for model in more)], width=1)
     arrays["tree_weight"] = np.array([1.0, -0.5, 0.25])
     arrays["tree_output"] = np.full(3, -1, np.int32)
-    output = Output(link="log", aggregate="sum")
+    output = Output(link="identity", aggregate="sum")  # no exp: its last bit is the machine's
     return TreeForest(first.schema, first.target, arrays, output=output, policy=Policy())
 
 

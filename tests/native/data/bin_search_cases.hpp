@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <set>
+#include <type_traits>
 #include <vector>
 
 #include "native/base/random.hpp"
@@ -120,16 +121,17 @@ std::vector<T> make_values(const std::vector<double>& cuts, std::size_t n, Draws
 
 /// The definition, from the cuts as they were before they were rounded or grouped.
 template <class T>
-std::vector<std::uint8_t> plain_counts(const std::vector<double>& cuts,
-                                       const std::vector<T>& values) {
-    std::vector<std::uint8_t> counts;
+std::vector<std::uint8_t> plain_bins(const std::vector<double>& cuts,
+                                     const std::vector<T>& values) {
+    std::vector<std::uint8_t> bins;
     for (const T value : values) {
         const auto below = std::count_if(cuts.begin(), cuts.end(), [value](double cut) {
             return cut < static_cast<double>(value);
         });
-        counts.push_back(static_cast<std::uint8_t>(below));
+        const std::size_t missing_bin = cuts.size() + 1;
+        bins.push_back(static_cast<std::uint8_t>(std::isnan(value) ? missing_bin : below));
     }
-    return counts;
+    return bins;
 }
 
 inline const spinney::CutTable<float>& table_of(const spinney::FeatureBins& bins, float) {
@@ -139,19 +141,45 @@ inline const spinney::CutTable<double>& table_of(const spinney::FeatureBins& bin
     return bins.wide();
 }
 
-/// Runs the kernel on values [first, first + n) and compares, also what it must leave alone.
+/// Runs the kernel on values [first, first + n), every bin_stride-th byte of its output, and
+/// compares; also what it must leave alone.
 template <class T>
 bool agrees(spinney::BinSearch<T>* kernel, const std::vector<T>& values, std::size_t first,
-            std::size_t n, const spinney::FeatureBins& bins,
-            const std::vector<std::uint8_t>& expected) {
-    const int n_groups = (bins.n_value_bins() - 1) / 16 + 1;
-    std::vector<std::uint8_t> counts(n + 32, kUntouched);
-    kernel(values.data() + first, n, table_of(bins, T{}), n_groups, counts.data() + 16);
-    const auto is_untouched = [](std::uint8_t byte) { return byte == kUntouched; };
-    return std::equal(counts.begin() + 16, counts.end() - 16,
-                      expected.begin() + static_cast<std::ptrdiff_t>(first)) &&
-           std::all_of(counts.begin(), counts.begin() + 16, is_untouched) &&
-           std::all_of(counts.end() - 16, counts.end(), is_untouched);
+            std::size_t n, const spinney::FeatureBins& feature,
+            const std::vector<std::uint8_t>& expected, std::size_t bin_stride = 1) {
+    const int n_groups = (feature.n_value_bins() - 1) / 16 + 1;
+    std::vector<std::uint8_t> bins(n * bin_stride + 32, kUntouched);
+    kernel({&table_of(feature, T{}), n_groups, feature.missing_bin(),
+            reinterpret_cast<const std::byte*>(values.data() + first), sizeof(T), bins.data() + 16,
+            static_cast<std::ptrdiff_t>(bin_stride), n});
+    bool same = true;
+    for (std::size_t i = 0; i < bins.size(); ++i) {
+        const bool is_bin = i >= 16 && (i - 16) % bin_stride == 0 && (i - 16) / bin_stride < n;
+        same = same && bins[i] == (is_bin ? expected[first + (i - 16) / bin_stride] : kUntouched);
+    }
+    return same;
+}
+
+/// A table in C order: values three apart, and backwards.
+template <class T>
+void check_strides(spinney::BinSearch<T>* kernel) {
+    Draws draws(5);
+    const std::vector<double> cuts = make_cuts(Style::kUniform, 100, draws);
+    const auto feature = spinney::FeatureBins::numeric(cuts);
+    const std::vector<T> values = make_values<T>(cuts, 900, draws);
+    const std::vector<std::uint8_t> expected = plain_bins(cuts, values);
+    for (const int step : {3, -3}) {
+        const std::size_t first = step > 0 ? 1 : 898;
+        std::vector<std::uint8_t> bins(300);
+        kernel({&table_of(feature, T{}), 7, feature.missing_bin(),
+                reinterpret_cast<const std::byte*>(values.data() + first),
+                step * static_cast<std::ptrdiff_t>(sizeof(T)), bins.data(), 1, 300});
+        for (std::size_t i = 0; i < 300; ++i) {
+            const auto at =
+                static_cast<std::ptrdiff_t>(first) + step * static_cast<std::ptrdiff_t>(i);
+            CHECK(bins[i] == expected[static_cast<std::size_t>(at)]);
+        }
+    }
 }
 
 /// Every number of cuts, so every n_groups, in every style.
@@ -163,7 +191,7 @@ void check_all_cut_counts(spinney::BinSearch<T>* kernel, std::size_t n_values) {
             const std::vector<double> cuts = make_cuts(style, n_cuts, draws);
             const auto bins = spinney::FeatureBins::numeric(cuts);
             const std::vector<T> values = make_values<T>(cuts, n_values, draws);
-            CHECK(agrees<T>(kernel, values, 0, n_values, bins, plain_counts(cuts, values)));
+            CHECK(agrees<T>(kernel, values, 0, n_values, bins, plain_bins(cuts, values)));
         }
     }
 }
@@ -177,9 +205,9 @@ void check_all_lengths(spinney::BinSearch<T>* kernel) {
         const std::vector<double> cuts = make_cuts(Style::kIntegers, n_cuts, draws);
         const auto bins = spinney::FeatureBins::numeric(cuts);
         const std::vector<T> values = make_values<T>(cuts, 300 + 16, draws);
-        const std::vector<std::uint8_t> expected = plain_counts(cuts, values);
+        const std::vector<std::uint8_t> expected = plain_bins(cuts, values);
         for (std::size_t n = 0; n <= 300; ++n) {
-            CHECK(agrees<T>(kernel, values, n % 16, n, bins, expected));
+            CHECK(agrees<T>(kernel, values, n % 16, n, bins, expected, 1 + n % 5));
         }
         for (std::size_t first = 0; first < 16; ++first) {
             CHECK(agrees<T>(kernel, values, first, 300, bins, expected));
@@ -187,20 +215,20 @@ void check_all_lengths(spinney::BinSearch<T>* kernel) {
     }
 }
 
-/// -0.0 and 0.0 are one number, as a value and as a cut; NaN is above no cut.
+/// -0.0 and 0.0 are one number, as a value and as a cut; NaN has the bin behind the others.
 template <class T>
 void check_special_values(spinney::BinSearch<T>* kernel) {
     constexpr T kInfinity = std::numeric_limits<T>::infinity();
-    const std::vector<T> values = {-kInfinity, T{-1}, -T{0},     T{0},
-                                   T{1},       T{2},  kInfinity, std::numeric_limits<T>::quiet_NaN()};
+    const std::vector<T> values = {
+        -kInfinity, T{-1}, -T{0}, T{0}, T{1}, T{2}, kInfinity, std::numeric_limits<T>::quiet_NaN()};
     for (const double zero : {0.0, -0.0}) {
         const auto bins = spinney::FeatureBins::numeric(std::vector<double>{-1, zero, 1});
-        CHECK(agrees<T>(kernel, values, 0, values.size(), bins, {0, 0, 1, 1, 2, 3, 3, 0}));
+        CHECK(agrees<T>(kernel, values, 0, values.size(), bins, {0, 0, 1, 1, 2, 3, 3, 4}));
     }
     const std::vector<double> ends = {-std::numeric_limits<double>::infinity(), 0,
                                       std::numeric_limits<double>::infinity()};
     const auto bins = spinney::FeatureBins::numeric(ends);
-    CHECK(agrees<T>(kernel, values, 0, values.size(), bins, {0, 1, 1, 1, 2, 2, 2, 0}));
+    CHECK(agrees<T>(kernel, values, 0, values.size(), bins, {0, 1, 1, 1, 2, 2, 2, 4}));
 }
 
 }  // namespace cases

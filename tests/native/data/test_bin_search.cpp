@@ -1,5 +1,7 @@
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
-#include <string>
 #include <vector>
 
 #include "native/base/isa.hpp"
@@ -45,6 +47,11 @@ TEST(kernels_count_as_a_plain_loop_does_for_every_number_of_cuts) {
 TEST(kernels_handle_every_length_and_alignment) {
     for (auto* kernel : runnable_kernels<float>()) cases::check_all_lengths<float>(kernel);
     for (auto* kernel : runnable_kernels<double>()) cases::check_all_lengths<double>(kernel);
+}
+
+TEST(kernels_follow_strides) {
+    for (auto* kernel : runnable_kernels<float>()) cases::check_strides<float>(kernel);
+    for (auto* kernel : runnable_kernels<double>()) cases::check_strides<double>(kernel);
 }
 
 TEST(kernels_agree_on_zeros_infinities_and_nan) {

@@ -32,6 +32,11 @@ TEST(the_emulated_kernel_agrees_on_zeros_infinities_and_nan) {
     cases::check_special_values<double>(spinney::bin_search_emulated);
 }
 
+TEST(the_emulated_kernel_follows_strides) {
+    cases::check_strides<float>(spinney::bin_search_emulated);
+    cases::check_strides<double>(spinney::bin_search_emulated);
+}
+
 TEST(the_emulation_faults_where_the_instruction_would) {
     alignas(64) float numbers[32] = {};
     CHECK(_mm512_load_ps(numbers).lane[15] == 0);

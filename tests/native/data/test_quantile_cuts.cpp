@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -12,8 +13,8 @@
 #include "native/data/radix_sort.hpp"
 #include "tests/native/check.hpp"
 
-using spinney::ColumnView;
 using spinney::Columns;
+using spinney::ColumnView;
 using spinney::cut_between;
 using spinney::CutSettings;
 using spinney::find_cuts;

@@ -1,10 +1,10 @@
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <limits>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "native/base/failure.hpp"
@@ -179,6 +179,14 @@ const std::vector<Corruption>& corruptions() {
         {"right child is the left child", [](Forest& f) { f.right[0] = 1; }},
         {"right child above", [](Forest& f) { f.right[2] = 0; }},
         {"right child inside the left subtree", [](Forest& f) { f.right[0] = 3; }},
+        {"a node with two parents, others with none", [](Forest& f) { f.right[0] = 4; }},
+        {"two trees in one",
+         [](Forest& f) {
+             f.tree_start = {0, 8};
+             f.tree_weight = {1};
+             f.tree_output = {0};
+             f.right[5] = 7;
+         }},
         {"right child beyond the tree", [](Forest& f) { f.right[2] = 5; }},
         {"right child below -1", [](Forest& f) { f.right[2] = -2; }},
         {"right child far away", [](Forest& f) { f.right[2] = 1 << 30; }},
@@ -331,17 +339,41 @@ TEST(rows_a_sparse_column_does_not_list_hold_zero) {
     CHECK(scores == std::vector<double>({17.5, 18.5, 17.5, 33.5, 17.5, 17.5, 17.5, 33.5, 18.5}));
 }
 
+TEST(a_code_beyond_its_feature_is_missing_not_the_next_features) {
+    Forest forest;
+    forest.n_features = 2;
+    forest.tree_start = {0, 3};
+    forest.tree_weight = {1};
+    forest.tree_output = {0};
+    forest.feature = {0, -1, -1};
+    forest.threshold = forest.gain = forest.weight = {0, 0, 0};
+    forest.right = {2, -1, -1};
+    forest.missing_left = {0, 0, 0};
+    forest.category_set = {0, -1, -1};
+    forest.category_sets.assign(spinney::kCategorySetBytes, 0xFF);  // all known categories: left
+    forest.values = {0, 1, 2};
+    forest.count = {0, 0, 0};
+    forest.baseline = {0};
+    forest.categorical = {1, 1};
+    forest.category_start = {0, 1, 2};  // one code each; the second feature's stands right behind
+    forest.category_bins = {0, 0};
+    check_forest(forest.view());
+    const std::vector<std::int32_t> codes = {0, 1, 2, -1};
+    const auto column = Rows::column(spinney::ValueType::kCode32, codes);
+    std::vector<double> scores(4);
+    spinney::raw_scores(forest.view(), {4, {column, column}}, scores, 1);
+    CHECK(scores == std::vector<double>({1, 2, 2, 2}));
+}
+
 TEST(a_table_of_other_features_is_refused) {
     const Rows rows;
     std::vector<double> scores(rows.size());
     spinney::Columns columns = rows.columns();
     columns.features.pop_back();
-    CHECK_THROWS(spinney::Failure,
-                 spinney::raw_scores(small_forest().view(), columns, scores, 1));
+    CHECK_THROWS(spinney::Failure, spinney::raw_scores(small_forest().view(), columns, scores, 1));
     columns = rows.columns();
     std::swap(columns.features[0], columns.features[1]);
-    CHECK_THROWS(spinney::Failure,
-                 spinney::raw_scores(small_forest().view(), columns, scores, 1));
+    CHECK_THROWS(spinney::Failure, spinney::raw_scores(small_forest().view(), columns, scores, 1));
 }
 
 CHECK_MAIN

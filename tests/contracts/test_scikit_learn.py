@@ -1,0 +1,309 @@
+"""scikit-learn citizenship: exact, with nothing skipped and nothing expected to fail."""
+
+import copy
+import io
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import sklearn
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+
+import spinney
+from spinney.model.state import model_from_bytes
+
+ESTIMATORS = [getattr(spinney, name) for name in spinney.ESTIMATORS]
+VARIANTS = [{}, {"max_bins": 2}, {"max_leaf_nodes": 4}, {"min_samples_leaf": 5}]
+X, Y = load_iris(return_X_y=True)
+ORDER = np.random.default_rng(0).permutation(len(X))
+X, Y = X[ORDER], Y[ORDER]
+
+every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: e.__name__)
+
+
+def fitted(estimator, **parameters):
+    return estimator(**parameters).fit(X, Y)
+
+
+# check_estimator, in a process where the array API is on from the start: nothing is skipped
+
+CHECK = """
+import json, sys, warnings
+from sklearn.utils.estimator_checks import check_estimator
+import spinney
+warnings.simplefilter("error")
+estimator = getattr(spinney, sys.argv[1])(**json.loads(sys.argv[2]))
+results = check_estimator(estimator, on_skip=None, on_fail=None)
+print(json.dumps([
+    [r["check_name"], r["status"], r["expected_to_fail"], repr(r["exception"])] for r in results
+]))
+"""
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@every_estimator
+def test_every_check_of_scikit_learn_passes_and_none_is_skipped(estimator, variant):
+    command = [sys.executable, "-c", CHECK, estimator.__name__, json.dumps(variant)]
+    environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    results = json.loads(done.stdout.splitlines()[-1])
+    assert len(results) >= 58
+    assert [result for result in results if result[1] != "passed"] == []
+    assert not any(expected for _, _, expected, _ in results)
+    assert any("sample_weight_equivalence" in name for name, *_ in results)
+    assert any("array_api" in name for name, *_ in results)
+
+
+@every_estimator
+def test_nothing_is_declared_untestable(estimator):
+    tags = get_tags(estimator())
+    assert not tags.no_validation
+    assert not tags._skip_test
+    assert not tags.non_deterministic
+    assert tags.input_tags.sparse
+    assert tags.input_tags.allow_nan
+    assert is_classifier(estimator()) != is_regressor(estimator())
+
+
+# Parameters
+
+
+@every_estimator
+def test_clone_copies_parameters_and_nothing_learnt(estimator):
+    tree = fitted(estimator, max_depth=2, n_jobs=1)
+    twin = clone(tree)
+    assert twin.get_params() == tree.get_params()
+    assert not hasattr(twin, "model_")
+    assert twin.fit(X, Y).model_ == tree.model_
+
+
+@every_estimator
+def test_parameters_go_in_and_come_out_unchanged(estimator):
+    tree = estimator()
+    assert tree.set_params(max_depth=3, unseen="error") is tree
+    assert (tree.get_params()["max_depth"], tree.unseen) == (3, "error")
+    before = tree.get_params()
+    tree.fit(X, Y)
+    assert tree.get_params() == before
+
+
+@every_estimator
+def test_constructor_does_not_look_at_values(estimator):
+    assert estimator(max_depth="nonsense").max_depth == "nonsense"
+
+
+# Tools that take any estimator
+
+
+@every_estimator
+def test_grid_search_finds_the_same_model_as_a_direct_fit(estimator):
+    search = GridSearchCV(estimator(), {"max_depth": [1, 3], "max_bins": [16, 255]}, cv=3)
+    search.fit(X, Y)
+    assert search.best_params_["max_depth"] == 3
+    assert search.best_estimator_.model_ == fitted(estimator, **search.best_params_).model_
+
+
+@every_estimator
+def test_cross_validation_scores_are_good_and_repeatable(estimator):
+    first, second = (cross_val_score(estimator(), X, Y, cv=5) for _ in range(2))
+    assert np.array_equal(first, second)
+    assert first.mean() > 0.85
+
+
+@every_estimator
+def test_grid_search_in_parallel_processes_agrees_with_one_process(estimator):
+    scores = [
+        GridSearchCV(estimator(), {"max_depth": [1, 2]}, cv=3, n_jobs=n_jobs)
+        .fit(X, Y)
+        .cv_results_["mean_test_score"]
+        for n_jobs in (1, 2)
+    ]
+    assert np.array_equal(*scores)
+
+
+@every_estimator
+def test_pipeline_fits_predicts_and_is_cloned(estimator):
+    pipeline = make_pipeline(StandardScaler(), estimator(max_depth=3))
+    pipeline.fit(X, Y)
+    assert pipeline.score(X, Y) > 0.9
+    twin = clone(pipeline).fit(X, Y)
+    assert twin[-1].model_ == pipeline[-1].model_
+
+
+@every_estimator
+def test_sample_weight_is_routed_through_metadata(estimator):
+    weights = np.where(Y == 2, 0.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        inner = estimator(max_depth=2).set_fit_request(sample_weight=True)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        pipeline = make_pipeline(scaler, inner)
+        pipeline.fit(X, Y, sample_weight=weights)
+        direct = estimator(max_depth=2).fit(StandardScaler().fit_transform(X), Y, weights)
+        assert pipeline[-1].model_ == direct.model_
+        scorable = estimator().set_fit_request(sample_weight=True)
+        scorable.set_score_request(sample_weight=True)
+        parameters = {"sample_weight": np.linspace(1, 2, len(Y))}
+        assert len(cross_validate(scorable, X, Y, params=parameters)["test_score"]) == 5
+
+
+@every_estimator
+def test_weights_that_nobody_asked_for_are_refused_by_the_router(estimator):
+    with sklearn.config_context(enable_metadata_routing=True):
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        pipeline = make_pipeline(scaler, estimator())
+        with pytest.raises(ValueError, match="sample_weight"):
+            pipeline.fit(X, Y, sample_weight=np.ones(len(Y)))
+
+
+@every_estimator
+def test_html_and_text_show_changed_parameters_before_and_after_fit(estimator):
+    tree = estimator(max_depth=3)
+    assert repr(tree) == f"{estimator.__name__}(max_depth=3)"
+    before = tree._repr_html_()
+    after = tree.fit(X, Y)._repr_html_()
+    assert estimator.__name__ in before
+    assert "max_depth" in after
+    assert "Not fitted" in before
+    assert "Not fitted" not in after
+
+
+@every_estimator
+def test_estimators_that_do_not_transform_do_not_offer_set_output(estimator):
+    assert not hasattr(fitted(estimator), "transform")
+    assert not hasattr(fitted(estimator), "set_output")
+
+
+def test_set_output_of_a_step_before_the_tree_gives_it_names():
+    pipeline = make_pipeline(StandardScaler(), spinney.DecisionTreeClassifier())
+    pipeline.set_output(transform="pandas")
+    pipeline.fit(pd.DataFrame(X, columns=list("abcd")), Y)
+    assert pipeline[-1].feature_names_in_.tolist() == list("abcd")
+
+
+# Randomness
+
+
+def drawn(estimator, random_state):
+    return fitted(estimator, max_features="sqrt", random_state=random_state).model_.fingerprint
+
+
+@pytest.mark.parametrize("make", [int, np.random.default_rng, np.random.RandomState, np.int64])
+@every_estimator
+def test_same_seed_gives_the_same_model_and_another_seed_another(estimator, make):
+    assert drawn(estimator, make(7)) == drawn(estimator, make(7))
+    assert len({drawn(estimator, make(seed)) for seed in range(8)}) > 1
+
+
+@every_estimator
+def test_generator_moves_on_and_none_is_different_each_time(estimator):
+    generator = np.random.default_rng(0)
+    assert len({drawn(estimator, generator) for _ in range(8)}) > 1
+    assert len({drawn(estimator, None) for _ in range(8)}) > 1
+
+
+@every_estimator
+def test_seed_does_not_matter_when_nothing_is_drawn(estimator):
+    models = {fitted(estimator, random_state=s).model_.fingerprint for s in (None, 1, 2)}
+    assert len(models) == 1
+
+
+# Names of features
+
+FRAME = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+NAMED = {
+    "pandas": FRAME,
+    "polars": pl.from_pandas(FRAME),
+    "arrow": pa.Table.from_pandas(FRAME),
+    "arrow_batch": pa.RecordBatch.from_pandas(FRAME),
+}
+
+
+@pytest.mark.parametrize("library", NAMED)
+@every_estimator
+def test_names_and_number_of_features_are_kept_from_every_library(estimator, library):
+    tree = estimator().fit(NAMED[library], Y)
+    assert tree.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    assert tree.feature_names_in_.dtype == object
+    assert tree.n_features_in_ == 4
+
+
+@every_estimator
+def test_refit_on_unnamed_data_forgets_the_names(estimator):
+    tree = estimator().fit(FRAME, Y)
+    tree.fit(X[:, :3], Y)
+    assert not hasattr(tree, "feature_names_in_")
+    assert tree.n_features_in_ == 3
+    tree.predict(X[:, :3])
+
+
+@every_estimator
+def test_unnamed_data_after_a_fit_with_names_warns_and_works(estimator):
+    tree = estimator().fit(FRAME, Y)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        assert np.array_equal(tree.predict(X), tree.predict(FRAME))
+
+
+# Copies carry the bytes of the model
+
+
+def through_pickle(tree):
+    return pickle.loads(pickle.dumps(tree))
+
+
+def through_joblib(tree):
+    stream = io.BytesIO()
+    joblib.dump(tree, stream)
+    stream.seek(0)
+    return joblib.load(stream)
+
+
+@pytest.mark.parametrize("carry", [through_pickle, through_joblib, copy.deepcopy, copy.copy])
+@every_estimator
+def test_copies_of_a_fitted_estimator_carry_the_same_bytes(estimator, carry):
+    tree = fitted(estimator, max_depth=3)
+    again = carry(tree)
+    assert again.model_.to_bytes() == tree.model_.to_bytes()
+    assert again.get_params() == tree.get_params()
+    assert np.array_equal(again.predict(X), tree.predict(X))
+    assert again.n_features_in_ == 4
+
+
+@every_estimator
+def test_pickle_stream_contains_the_canonical_bytes_and_no_second_copy(estimator):
+    tree = fitted(estimator)
+    inner, stream = tree.model_.to_bytes(), pickle.dumps(tree)
+    assert inner in stream
+    assert len(stream) < len(inner) + 2000
+    assert inner in pickle.dumps(tree.model_)
+    assert model_from_bytes(inner) == tree.model_
+
+
+@every_estimator
+def test_unfitted_estimator_survives_pickle_and_clone(estimator):
+    again = through_pickle(estimator(max_depth=2))
+    assert again.get_params() == estimator(max_depth=2).get_params()
+    assert not hasattr(again, "model_")
+
+
+def test_classes_and_scores_follow_scikit_learn():
+    tree = spinney.DecisionTreeClassifier().fit(X, np.array(["x", "y", "z"])[Y])
+    assert tree.classes_.tolist() == ["x", "y", "z"]
+    assert tree.predict_proba(X).shape == (len(X), 3)
+    assert np.allclose(tree.predict_proba(X).sum(axis=1), 1.0)
+    assert tree.score(X, np.array(["x", "y", "z"])[Y]) == 1.0
