@@ -1,6 +1,7 @@
 /// What a tree is grown from: bins, and for each row an exact integer weight and target sums.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -20,7 +21,16 @@ struct BinnedRows {
     double target_scale = 1.0;  ///< target = integer * target_scale, a power of two
     double weight_scale = 1.0;  ///< weight = integer * weight_scale, a power of two
 
-    /// A gain of 1 in integer units is this much weighted squared error.
+    /// Weighted squared error in integer units; targets beyond 1e150 or below 1e-150 have squares
+    /// that leave the range of double, so both directions stay within it.
+    double gain_in_units(double gain) const {
+        return gain > 0 ? std::min(gain / gain_unit(), kLargestGain) : 0.0;
+    }
+    double real_gain(double units) const { return std::min(units * gain_unit(), kLargestGain); }
+
+  private:
+    static constexpr double kLargestGain = 1e300;  ///< the sum over many nodes still fits
+
     double gain_unit() const { return target_scale * target_scale / weight_scale; }
 };
 

@@ -187,7 +187,7 @@ class Grower {
         }
         tree.count.push_back(node.total.count);
         tree.weight.push_back(weight);
-        tree.gain.push_back(is_split ? node.split.gain * data_.gain_unit() : 0.0);
+        tree.gain.push_back(is_split ? data_.real_gain(node.split.gain) : 0.0);
     }
 
     const BinnedRows& data_;

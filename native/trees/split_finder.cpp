@@ -26,7 +26,7 @@ class FeatureSearch {
           parent_score_(total.score()),
           missing_(data.n_outputs) {
         missing_.add(histogram.cell(feature, n_values_));
-        best_.gain = std::max(settings.min_gain / data.gain_unit(), kNoise * parent_score_);
+        best_.gain = std::max(data.gain_in_units(settings.min_gain), kNoise * parent_score_);
     }
 
     Split run() {

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from spinney._native import _ext
 
+_MOST = 2**31 - 1
+"""More leaves, levels or features than any tree has: a larger limit is none."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeSettings:
@@ -24,11 +27,11 @@ class TreeSettings:
     def to_native(self) -> _ext.TreeSettings:
         """Make the native twin, where 0 stands for no limit."""
         native = _ext.TreeSettings()
-        native.max_leaf_nodes = self.max_leaf_nodes or 0
-        native.max_depth = self.max_depth or 0
+        native.max_leaf_nodes = min(self.max_leaf_nodes or 0, _MOST)
+        native.max_depth = min(self.max_depth or 0, _MOST)
         native.min_samples_split = self.min_samples_split
         native.min_samples_leaf = self.min_samples_leaf
         native.min_gain = self.min_gain
-        native.max_features = self.max_features or 0
+        native.max_features = min(self.max_features or 0, _MOST)
         native.seed = self.seed
         return native

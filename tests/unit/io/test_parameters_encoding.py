@@ -189,7 +189,7 @@ def test_hostile_json_is_an_invalid_file_and_nothing_else(value):
 
 def altered_generator(generator, change):
     encoded = encode(generator, "random_state")
-    state = {key: value for key, value in encoded["$generator"][1]["$dict"]}
+    state = dict(encoded["$generator"][1]["$dict"])
     change(state)
     pairs = [[key, value] for key, value in state.items()]
     return {"$generator": [encoded["$generator"][0], {"$dict": pairs}]}
@@ -220,7 +220,7 @@ def test_position_outside_the_state_of_mt19937_is_refused(position):
     """The position is an index into 624 words: a wrong one would read foreign memory."""
 
     def change(state):
-        inner = {key: value for key, value in state["state"]["$dict"]}
+        inner = dict(state["state"]["$dict"])
         inner["pos"] = position
         state["state"] = {"$dict": [[key, value] for key, value in inner.items()]}
 
