@@ -42,7 +42,7 @@ build/checkers.stamp: build/installed.stamp
 lint: build/checkers.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run -Werror $$(git ls-files '*.cpp' '*.hpp')
+	$(BIN)/clang-format --dry-run -Werror $$(find native tests/native benchmarks/kernels -name '*.?pp')
 	$(BIN)/codespell
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lint-imports
 
@@ -71,7 +71,7 @@ stubs: build/checkers.stamp
 format: build/checkers.stamp
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i $$(git ls-files '*.cpp' '*.hpp')
+	$(BIN)/clang-format -i $$(find native tests/native benchmarks/kernels -name '*.?pp')
 
 build/bench-venv.stamp: benchmarks/requirements.txt build/installed.stamp
 	test -x .bench-venv/bin/python || $(PYTHON) -m venv .bench-venv

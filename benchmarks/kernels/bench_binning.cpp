@@ -32,8 +32,7 @@ std::vector<T> make_values() {
 
 template <class T>
 spinney::Columns as_columns(const std::vector<T>& values, bool c_order) {
-    const auto type =
-        sizeof(T) == 4 ? spinney::ValueType::kFloat32 : spinney::ValueType::kFloat64;
+    const auto type = sizeof(T) == 4 ? spinney::ValueType::kFloat32 : spinney::ValueType::kFloat64;
     spinney::Columns columns{kRows, {}};
     for (std::size_t feature = 0; feature < kFeatures; ++feature) {
         const std::size_t first = c_order ? feature : feature * kRows;

@@ -20,8 +20,8 @@ double fastest_seconds(int repeats, const Work& work) {
     return best;
 }
 
-inline void report(const char* kernel, const char* isa, int threads, double seconds,
-                   double n_items, const char* item) {
+inline void report(const char* kernel, const char* isa, int threads, double seconds, double n_items,
+                   const char* item) {
     std::printf(
         "{\"kernel\": \"%s\", \"isa\": \"%s\", \"threads\": %d, \"seconds\": %.6f, "
         "\"ns_per_%s\": %.3f, \"millions_per_second\": %.1f}\n",

@@ -55,20 +55,20 @@ inline int run_all() {
 
 }  // namespace check
 
-#define TEST(name)                                          \
-    static void name();                                     \
+#define TEST(name)                                             \
+    static void name();                                        \
     static const check::Register register_##name(#name, name); \
     static void name()
 #define CHECK(...) check::expect(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
-#define CHECK_THROWS(Type, ...)                                                    \
-    do {                                                                           \
-        bool caught = false;                                                       \
-        try {                                                                      \
-            __VA_ARGS__;                                                           \
-        } catch (const Type&) {                                                    \
-            caught = true;                                                         \
-        }                                                                          \
-        check::expect(caught, #__VA_ARGS__ " throws " #Type, __FILE__, __LINE__);  \
+#define CHECK_THROWS(Type, ...)                                                   \
+    do {                                                                          \
+        bool caught = false;                                                      \
+        try {                                                                     \
+            __VA_ARGS__;                                                          \
+        } catch (const Type&) {                                                   \
+            caught = true;                                                        \
+        }                                                                         \
+        check::expect(caught, #__VA_ARGS__ " throws " #Type, __FILE__, __LINE__); \
     } while (false)
 #define CHECK_MAIN \
     int main() { return check::run_all(); }

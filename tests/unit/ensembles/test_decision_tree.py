@@ -239,6 +239,16 @@ def test_targets_of_any_size_are_learnt_exactly_enough(scale):
     assert np.allclose(tree.predict(np.arange(4.0).reshape(-1, 1)) / scale, y / scale, rtol=1e-12)
 
 
+@pytest.mark.parametrize("scale", [2.0**-600, 2.0**-60, 2.0**60, 2.0**70, 2.0**600])
+def test_weights_of_any_size_give_the_same_tree(scale):
+    X, y = np.arange(8.0).reshape(-1, 1), np.array([1.0, 5, 2, 8, 3, 9, 4, 7])
+    shares = {"min_samples_leaf": 1e-9, "min_samples_split": 1e-9}
+    weights = np.array([1.0, 2, 3, 1, 2, 3, 1, 2])
+    expected = DecisionTreeRegressor(**shares, max_depth=2).fit(X, y, weights)
+    scaled = DecisionTreeRegressor(**shares, max_depth=2).fit(X, y, weights * scale)
+    assert np.allclose(scaled.predict(X), expected.predict(X), rtol=1e-12)
+
+
 def test_constant_target_one_row_and_one_class_give_one_leaf():
     assert DecisionTreeRegressor().fit([[1.0], [2.0]], [3.0, 3.0]).get_n_leaves() == 1
     assert DecisionTreeRegressor().fit([[1.0]], [0.1]).predict([[9.0]]).tolist() == [0.1]
