@@ -13,7 +13,7 @@ namespace spinney {
 template <class T>
 struct BinTask {
     const CutTable<T>* table;
-    int n_groups;              ///< groups of 16 that hold any cut, 1 to 16
+    int n_groups;              ///< number of cuts / 16 + 1: a spare infinity ends the last group
     std::uint8_t missing_bin;  ///< bin of NaN
     const std::byte* values;
     std::ptrdiff_t value_stride;  ///< bytes

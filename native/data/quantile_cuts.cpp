@@ -123,8 +123,7 @@ std::vector<Step> column_steps(const ColumnView& column, const Sample& sample) {
     }
     radix_sort(values, weights);
     std::vector<Step> steps = distinct_steps(values, weights);
-    // Rows that hold zero exist even if their rounded weight is nothing.
-    if (column.is_sparse && column.rows.size() < sample.n_rows) add_zeros(steps, zeros);
+    if (zeros > 0) add_zeros(steps, zeros);
     return steps;
 }
 
@@ -181,7 +180,7 @@ double cut_between(double v, double w) {
         return -kLargest;
     }
     // The smallest float32 that is not below v; if this one does not separate, none does.
-    if (v < kLargest && v > -std::numeric_limits<double>::infinity()) {
+    if (v <= kLargest && v > -std::numeric_limits<double>::infinity()) {
         float above = v < -kLargest ? -kLargest : static_cast<float>(v);
         if (static_cast<double>(above) < v) above = std::nextafter(above, kInfinity);
         if (std::isfinite(above) && separates(above)) return above;

@@ -56,6 +56,18 @@ def test_every_truncation_at_a_border_is_refused(kind):
             from_bytes(data[:end])
 
 
+def test_no_byte_of_a_file_can_change_unseen():
+    from spinney.errors import InvalidFile
+    from spinney.io.save_load import from_bytes
+
+    data = file_of("one_leaf")
+    for place in range(len(data)):
+        damaged = bytearray(data)
+        damaged[place] ^= 1 << place % 8
+        with pytest.raises(InvalidFile):
+            from_bytes(bytes(damaged))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_good_file_of_every_kind_loads_to_the_same_bytes(kind):
     from spinney.io.save_load import from_bytes, to_bytes

@@ -167,6 +167,16 @@ def test_large_tables_are_cut_from_a_sample_that_threads_and_layout_cannot_chang
     assert sizes.max() * 255 / 300_000 < 1.2
 
 
+def test_sparse_and_dense_agree_when_the_sample_holds_no_zero():
+    values = np.repeat([1.0, 2.0], 125_000)
+    values[17] = 0.0  # one zero among 250 000 rows; the sample may or may not hold it
+    for place in range(20):
+        rows = np.roll(values, place)
+        dense = cuts_of(rows)
+        thin = Binner.learn(read_table(sparse.csc_array(rows[:, np.newaxis])), None)
+        assert thin.features[0].cuts.tolist() == dense.tolist()
+
+
 def test_input_is_neither_copied_nor_changed():
     values = np.random.default_rng(2).normal(size=(1000, 4))
     before = values.copy()
