@@ -86,7 +86,7 @@ HEADERS: dict[str, tuple[Change, str]] = {
     "link_unknown": (_put("eval", "model", "output", "link"), r"outputs of the forest|'eval'"),
     "task_unknown": (_put("astrology", "model", "target", "task"), r"'astrology'"),
     "task_of_the_other_kind": (_put("regression", "model", "target", "task"), r"'regression'"),
-    "kinds_too_few": (_put(["numeric"], "model", "schema", "kinds"), r"per feature|contradict"),
+    "schema_missing": (_put(None, "model", "schema"), r"schema"),
     "names_not_given": (_put(1, "model", "schema", "names_given"), r"names_given"),
     "outputs_too_many": (_put(3, "model", "target", "n_outputs"), r"n_outputs"),
 }

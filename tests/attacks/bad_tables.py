@@ -30,7 +30,10 @@ TABLES: dict[str, tuple[Any, str]] = {
         pd.DataFrame({"tags": [["a"], ["b"], ["a"], []]}),
         r"'tags'.*list|'tags'.*\['a'\]",
     ),
-    "ragged_lists": ([[1.0, 2.0], [3.0], [1.0, 1.0], [0.0, 0.0]], r"rows of X.*same length"),
+    "ragged_lists": (
+        [[1.0, 2.0], [3.0], [1.0, 1.0], [0.0, 0.0]],
+        r"X.*rows that all have the same length",
+    ),
     "mixed_types_in_a_column": ([[1.0, "a"], [2.0, 3], [1.0, "b"], [0.0, "a"]], r"'x1' mixes"),
     "text_and_bytes": (np.array([["a"], [b"b"], ["a"], ["c"]], dtype=object), r"'x0'.*b'b'"),
     "bytes_array": (np.array([[b"a"], [b"b"], [b"a"], [b"c"]]), r"'x0'.*S1.*[Dd]ecode"),

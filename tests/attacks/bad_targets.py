@@ -81,15 +81,14 @@ CLASS_WEIGHT_CASES: dict[str, tuple[Any, str]] = {
     "misspelt": ("balance", r"class_weight='balance'.*Did you mean 'balanced'"),
     "number": (2.0, r"class_weight=2\.0"),
     "list": ([1.0, 2.0], r"class_weight=\[1\.0, 2\.0\]"),
-    "unknown_class": ({"no": 1, "yes": 1, "yess": 2}, r"Not in y: 'yess'.*Did you mean 'yes'"),
-    "missing_class": ({"no": 1}, r"Not in class_weight: 'yes'"),
+    "misspelt_class": ({"no": 1, "yess": 2}, r"Not in y: 'yess'.*Did you mean 'yes'"),
+    "unknown_classes_only": ({"maybe": 2}, r"Not in y: 'maybe'.*Not in class_weight: 'no', 'yes'"),
     "negative": ({"no": 1, "yes": -2}, r"class_weight\['yes'\] is -2"),
     "nan": ({"no": 1, "yes": NAN}, r"class_weight\['yes'\] is nan"),
     "infinite": ({"no": 1, "yes": INF}, r"class_weight\['yes'\] is inf"),
     "text": ({"no": 1, "yes": "2"}, r"class_weight\['yes'\] is '2'"),
     "all_zero": ({"no": 0, "yes": 0}, r"all weights are zero"),
     "bool": (True, r"class_weight=True"),
-    "empty": ({}, r"Not in class_weight: 'no', 'yes'"),
 }
 
 
