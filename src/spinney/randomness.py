@@ -29,7 +29,8 @@ def seed_from(random_state: RandomState) -> int:
         return int(random_state.integers(0, 2**63))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(0, 2**31 - 1))
-    if isinstance(random_state, numbers.Integral) and 0 <= int(random_state) < 2**64:
+    is_integer = isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool)
+    if is_integer and 0 <= int(random_state) < 2**64:
         return int(random_state)
     raise InvalidParameter(
         f"random_state={random_state!r}: expected None, an integer in [0, 2**64), a "

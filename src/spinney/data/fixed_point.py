@@ -38,8 +38,9 @@ def total_exponent(weights: FloatArray) -> int:
 def fixed_products(weights: FloatArray, values: FloatArray) -> tuple[IntArray, int]:
     """Find integers k with ``weight * value ≈ k * 2**exponent``, no sum of which leaves 62 bits.
 
-    With integer weights the values are put on the grid before they are multiplied, so the product
-    is exact, and a weight of 3 and the row three times give the same sum.
+    With integer weights that add up to at most ``2**31`` (more rows no table has) the values are
+    put on the grid before they are multiplied: the product is exact, and a weight of 3 and the
+    row three times give the same sum. Other products are rounded once.
 
     Parameters
     ----------
@@ -48,11 +49,11 @@ def fixed_products(weights: FloatArray, values: FloatArray) -> tuple[IntArray, i
     """
     magnitude = math.frexp(float(np.abs(values).max(initial=0.0)))[1]  # |value| < 2**magnitude
     total = total_exponent(weights)
-    rows = weights[:, np.newaxis]
-    if bool(np.all(weights == np.rint(weights))):
+    if total <= 31 and bool(np.all(weights == np.rint(weights))):
         # 53 bits are all a float64 has: a finer grid would add nothing.
         exponent = magnitude - min(62 - total, 53)
         grid = np.rint(np.ldexp(values, -exponent)).astype(np.int64)
-        return rows.astype(np.int64) * grid, exponent
-    exponent = magnitude + total - 62
-    return np.rint(np.ldexp(rows * values, -exponent)).astype(np.int64), exponent
+        return weights[:, np.newaxis].astype(np.int64) * grid, exponent
+    shares = np.ldexp(weights, -total)[:, np.newaxis]
+    integers = np.rint(np.ldexp(shares * values, 62 - magnitude)).astype(np.int64)
+    return integers, magnitude + total - 62

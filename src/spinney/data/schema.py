@@ -30,6 +30,9 @@ _KINDS = (
     *(Kind.DATE, Kind.DATETIME, Kind.DURATION),
 )
 _AWARE = (None, False, True)
+_ARRAYS = {"kinds", "timezone_aware", "level_types", "level_counts"} | {
+    f"{what}_{part}" for what in ("name", "level") for part in ("offsets", "text")
+}
 _LEVEL_TYPES = (None, LevelType.TEXT, LevelType.NUMBER, LevelType.BOOLEAN)
 
 
@@ -166,7 +169,9 @@ class FeatureSchema:
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> "FeatureSchema":
         """Rebuild a schema from a file, believing nothing: InvalidModel if anything is off."""
-        given = meta.get("names_given") if isinstance(meta, Mapping) else None
+        if not isinstance(meta, Mapping) or set(meta) != {"names_given"} or set(arrays) != _ARRAYS:
+            raise InvalidModel("Schema: parts are missing or unknown.")
+        given = meta["names_given"]
         if not isinstance(given, bool):
             raise InvalidModel("Schema: names_given is not true or false.")
         kinds = _read_numbered(arrays, "kinds", _KINDS)

@@ -90,7 +90,11 @@ class Target:
             names = tuple(names)
         dtype = meta.get("classes_dtype")
         classes = None if dtype is None else _read_classes(dtype, arrays)
-        return cls(meta["task"], classes, meta.get("n_outputs", 0), names)
+        target = cls(meta["task"], classes, meta.get("n_outputs", 0), names)
+        own_meta, own_arrays = target.to_state()
+        if own_meta != dict(meta) or set(own_arrays) != set(arrays):
+            raise InvalidModel("Target: parts are missing or unknown.")
+        return target
 
 
 def _bounded_width(width: int, texts: list[str]) -> int:

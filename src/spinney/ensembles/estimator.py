@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.ensembles.parameters import Rule, check_parameters
-from spinney.errors import UnknownParameter, nearest_names, shorten
+from spinney.errors import InvalidModel, UnknownParameter, nearest_names, shorten
 from spinney.model import Model
 from spinney.parallelism import resolve_n_jobs
 
@@ -23,6 +23,8 @@ class Estimator(BaseEstimator):
     """
 
     _rules: ClassVar[Mapping[str, Rule]] = {}
+    _task: ClassVar[str]
+    _model_class: ClassVar[type[Model]]
     model_: Model
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -34,7 +36,8 @@ class Estimator(BaseEstimator):
         """Change parameters; an unknown name is refused with a suggestion."""
         known = self.get_params(deep=True)
         for name in params:
-            if name.partition("__")[0] not in known:
+            owner, nested, _ = name.partition("__")
+            if owner not in known or (nested and not hasattr(known[owner], "set_params")):
                 raise _unknown(type(self).__name__, name, known)
         super().set_params(**params)
         return self
@@ -58,6 +61,11 @@ class Estimator(BaseEstimator):
 
     def _adopt(self, model: Model) -> None:
         """Become the fitted estimator of a model, new or loaded."""
+        if model.target.task != self._task or not isinstance(model, self._model_class):
+            raise InvalidModel(
+                f"a {type(model).__name__} for {model.target.task} is not what a "
+                f"{type(self).__name__} learns"
+            )
         self.model_ = model
         self.n_features_in_ = len(model.schema.names)
         names = model.schema.feature_names_in()

@@ -110,6 +110,36 @@ class Nothing:
 
 
 @dataclass(frozen=True, slots=True)
+class Jobs:
+    """scikit-learn's ``n_jobs``."""
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether the value may be used."""
+        is_bool = isinstance(value, bool | np.bool_)
+        is_count = isinstance(value, numbers.Integral) and not is_bool and value != 0
+        return value is None or is_count
+
+    def describe(self) -> str:
+        """Finish the sentence "expected …"."""
+        return "a positive number of threads, -1 for all available ones, or None for the default"
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """scikit-learn's ``random_state``."""
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether the value may be used."""
+        if value is None or isinstance(value, np.random.Generator | np.random.RandomState):
+            return True
+        return Integer(0, 2**64 - 1).accepts(value)
+
+    def describe(self) -> str:
+        """Finish the sentence "expected …"."""
+        return "None, an integer in [0, 2**64), a numpy.random.Generator or a RandomState"
+
+
+@dataclass(frozen=True, slots=True)
 class Checked:
     """Anything here: the code that uses it checks it against the data."""
 

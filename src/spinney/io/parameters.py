@@ -95,6 +95,18 @@ def _encode_generator(generator: np.random.Generator | np.random.RandomState) ->
     return {"$generator": [family, encode(_plain(state), "random_state")]}
 
 
+def _check_positions(state: dict[str, Any]) -> None:
+    """Refuse what NumPy would use as an index without a look: it could read foreign memory."""
+    limits = {"pos": 624, "buffer_pos": 4, "has_uint32": 1, "has_gauss": 1}
+    for part in (state, state["state"]):
+        for name, most in limits.items():
+            number = part.get(name, 0)
+            if not isinstance(number, int) or not 0 <= number <= most:
+                raise InvalidFile(
+                    f"A generator in the file has {name} {number!r}, not 0 to {most}."
+                )
+
+
 def _plain(state: Any) -> Any:
     """Numbers of more than 64 bits as text: a file's integers are bounded."""
     if isinstance(state, dict):
@@ -118,6 +130,7 @@ def _decode_generator(content: Any) -> np.random.Generator | np.random.RandomSta
     name = state["bit_generator"]
     if name not in _BIT_GENERATORS:
         raise InvalidFile(f"The file names the unknown generator {name!r}.")
+    _check_positions(state)
     bits = getattr(np.random, name)()
     bits.state = {key: item for key, item in state.items() if key not in ("has_gauss", "gauss")}
     if family == "Generator":

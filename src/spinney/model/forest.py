@@ -49,7 +49,7 @@ class Output:
 
     link: str = "identity"
     aggregate: str = "sum"
-    """``"sum"``, or ``"mean"``: divided by the sum of the tree weights."""
+    """``"sum"``, or ``"mean"``: divided by the sum of the tree weights, if there are trees."""
 
 
 class TreeForest(Model):
@@ -133,7 +133,7 @@ class TreeForest(Model):
     def raw_scores(self, table: Table, *, n_threads: int = 1) -> FloatArray:
         """Sum (or average) the trees; (n_rows, n_outputs). The table must conform."""
         scores = np.asarray(self._native.raw_scores(native_columns(table), n_threads))
-        if self.output.aggregate == "mean":
+        if self.output.aggregate == "mean" and len(self):
             scores /= self.arrays["tree_weight"].sum()
         return scores
 

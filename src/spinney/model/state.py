@@ -40,6 +40,7 @@ def model_from_state(meta: Mapping[str, Any], arrays: Arrays, *, nesting: int = 
 
 def _forest(meta: Mapping[str, Any], arrays: Arrays) -> TreeForest:
     _expect_keys(meta, {"kind", "schema", "target", "output", "policy"})
+    _expect_prefixes(arrays, {"schema/", "target/", "forest/"})
     schema = FeatureSchema.from_state(_part(meta, "schema"), below(arrays, "schema/"))
     target = Target.from_state(_part(meta, "target"), below(arrays, "target/"))
     found = below(arrays, "forest/")
@@ -77,7 +78,8 @@ def _check_agreement(forest: TreeForest) -> None:
     n_raw = 1 if is_logistic else n_predictions
     if len(forest.arrays["baseline"]) != n_raw or (is_logistic and n_predictions != 2):
         raise InvalidModel("the forest has another number of outputs than its target")
-    if forest.output.aggregate == "mean" and not forest.arrays["tree_weight"].sum() > 0:
+    total = forest.arrays["tree_weight"].sum()
+    if forest.output.aggregate == "mean" and len(forest) and not total > 0:
         raise InvalidModel("a mean needs trees of positive weight")
 
 

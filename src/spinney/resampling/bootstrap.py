@@ -1,11 +1,13 @@
 """Bootstrap intervals of a statistic."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
+from spinney.errors import InvalidInput
 from spinney.randomness import seed_from
 from spinney.typing import AnyArray, RandomState
 
@@ -32,6 +34,8 @@ def bootstrap_interval(
 ) -> Interval:
     """BCa bootstrap interval of a statistic of rows, resampled together.
 
+    Where BCa is not defined (resamples that all agree) the percentile interval stands in.
+
     Parameters
     ----------
     statistic : takes the arrays, returns a number
@@ -51,17 +55,25 @@ def bootstrap_interval(
     >>> interval.low < interval.estimate == 9.5 < interval.high
     True
     """
+    if not rows or len(rows[0]) < 2:
+        raise InvalidInput(
+            "A bootstrap interval needs at least two rows: one row drawn again is the same row."
+        )
     estimate = float(statistic(*rows))
-    result = stats.bootstrap(
-        rows,
-        statistic,
-        paired=len(rows) > 1,
-        vectorized=False,
-        confidence_level=level,
-        n_resamples=n_resamples,
-        rng=np.random.default_rng(seed_from(random_state)),
-    )
+    with warnings.catch_warnings():
+        # Resamples that all agree make BCa divide by zero; that case is answered below.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        result = stats.bootstrap(
+            rows,
+            statistic,
+            paired=len(rows) > 1,
+            vectorized=False,
+            confidence_level=level,
+            n_resamples=n_resamples,
+            rng=np.random.default_rng(seed_from(random_state)),
+        )
     low, high = (float(end) for end in result.confidence_interval)
-    if np.isnan(low) or np.isnan(high):  # all resamples agree: the interval is one point
-        low = high = estimate
+    if np.isnan(low) or np.isnan(high):
+        spread = np.quantile(result.bootstrap_distribution, [(1 - level) / 2, (1 + level) / 2])
+        low, high = (float(end) for end in spread)
     return Interval(estimate, low, high, level)

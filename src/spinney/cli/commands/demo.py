@@ -17,8 +17,14 @@ from spinney.resampling import Interval, bootstrap_interval
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments of this command."""
-    parser.add_argument("--seed", type=int, default=0, help="seed of the split (default 0)")
+    parser.add_argument("--seed", type=_seed, default=0, help="seed of the split (default 0)")
     parser.set_defaults(run=run)
+
+
+def _seed(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number below 2**32")
+    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> None:

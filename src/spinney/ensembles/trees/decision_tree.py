@@ -15,12 +15,14 @@ from spinney.ensembles.parameters import (
     Choice,
     Fraction,
     Integer,
+    Jobs,
     Nothing,
     Real,
     Rule,
+    Seed,
     either,
 )
-from spinney.model import Policy, TreeForest
+from spinney.model import Model, Policy, TreeForest
 from spinney.model.forest import Output
 from spinney.randomness import seed_from
 from spinney.trees.histogram import grow_histogram_tree
@@ -40,15 +42,15 @@ _TREE_RULES: Mapping[str, Rule] = {
     "categorical_features": Checked("'from_dtype', None, a mask, positions or names"),
     "unseen": Choice(("missing", "error")),
     "extra_columns": Choice(("error", "ignore")),
-    "random_state": Checked("None, an integer or a generator"),
-    "n_jobs": Checked("None or an integer"),
+    "random_state": Seed(),
+    "n_jobs": Jobs(),
 }
 
 
 class _DecisionTree(Estimator):
     """What the classifier and the regressor share: everything but the meaning of the target."""
 
-    _task: ClassVar[str]
+    _model_class: ClassVar[type[Model]] = TreeForest
     model_: TreeForest
 
     def fit(self, X: TableLike, y: Any, sample_weight: Any = None) -> Self:
