@@ -27,8 +27,8 @@ double cut_between(double v, double w);
 /// each closing at whichever end lies nearer to an equal share of the weight still to be placed; a
 /// value that weighs more than a share so gets a bin of its own and the others share what is left.
 ///
-/// weights: empty (each row counts once) or one integer >= 1 per row, sum < 2^52. A weight of k gives
-/// exactly the cuts of the row repeated k times, as long as no sample is drawn.
+/// weights: empty (each row counts once) or one integer >= 1 per row, sum < 2^52. A weight of k
+/// gives exactly the cuts of the row repeated k times, as long as no sample is drawn.
 std::vector<std::vector<double>> find_cuts(const Columns& columns,
                                            std::span<const std::int64_t> weights,
                                            const CutSettings& settings, int n_threads);
