@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
-NATIVE := $(shell find native -name '*.?pp' -o -name CMakeLists.txt) CMakeLists.txt
-NATIVE_TESTS := $(shell find tests/native -name '*.?pp' -o -name CMakeLists.txt)
+NATIVE := $(shell find native -type f) CMakeLists.txt CMakePresets.json
+NATIVE_TESTS := $(shell find tests/native benchmarks/kernels -type f)
+CPP := $(shell find native tests/native benchmarks/kernels -name '*.?pp' -o -name '*.inl' -o -name '*.h')
 
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-python test-native test-long lint types stubs bench format clean
@@ -42,7 +43,7 @@ build/checkers.stamp: build/installed.stamp
 lint: build/checkers.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run -Werror $$(find native tests/native benchmarks/kernels -name '*.?pp')
+	$(BIN)/clang-format --dry-run -Werror $(CPP)
 	$(BIN)/codespell
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lint-imports
 
@@ -71,7 +72,7 @@ stubs: build/checkers.stamp
 format: build/checkers.stamp
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i $$(find native tests/native benchmarks/kernels -name '*.?pp')
+	$(BIN)/clang-format -i $(CPP)
 
 build/bench-venv.stamp: benchmarks/requirements.txt build/installed.stamp
 	test -x .bench-venv/bin/python || $(PYTHON) -m venv .bench-venv

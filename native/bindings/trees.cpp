@@ -61,11 +61,12 @@ void bind_trees(nb::module_& module) {
         "grow_histogram_tree",
         [](const Bins& bins, const Array<std::int32_t>& n_value_bins,
            const Array<std::uint8_t>& categorical, const Targets& targets,
-           const Array<std::int64_t>& weights, std::pair<double, double> scales,
+           const Array<std::int64_t>& weights, std::pair<double, double> scales, bool one_hot,
            const TreeSettings& settings, int n_threads) {
             BinnedRows data = binned_rows(bins, n_value_bins, categorical, targets, weights);
             data.target_scale = scales.first;
             data.weight_scale = scales.second;
+            data.one_hot = one_hot;
             GrownTree tree;
             {
                 nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
@@ -74,7 +75,7 @@ void bind_trees(nb::module_& module) {
             return as_dict(std::move(tree), data.n_outputs);
         },
         "bins"_a, "n_value_bins"_a, "categorical"_a, "targets"_a, "weights"_a, "scales"_a,
-        "settings"_a, "n_threads"_a,
+        "one_hot"_a, "settings"_a, "n_threads"_a,
         "Grow one tree; nodes in preorder. scales: (of targets, of weights), powers of two.");
 }
 

@@ -76,7 +76,7 @@ void bin_sparse_block(const ColumnView& column, std::size_t first, std::size_t n
                                         });
     for (auto at = begin; at != column.rows.end(); ++at) {
         const std::size_t row = static_cast<std::size_t>(*at);
-        if (row >= first + n) break;
+        if (row < first || row >= first + n) break;  // even if somebody changes them meanwhile
         values[row - first] = reinterpret_cast<const T*>(column.data)[at - column.rows.begin()];
     }
     bin_numbers<T>(reinterpret_cast<const std::byte*>(values), sizeof(T), n, feature, target);

@@ -1,7 +1,7 @@
-// Included inside the anonymous namespace of each bin_search_<isa>.cpp, after its Group, load_group(),
-// broadcast() and count_below(). Inline functions with external linkage must not be called from such a
-// file: the linker keeps one copy of them, and it could be the one made for the newest instruction
-// set. BinTask::value() is therefore not used here.
+// Included inside the anonymous namespace of each bin_search_<isa>.cpp, after its Group,
+// load_group(), broadcast() and count_below(). Inline functions with external linkage must not be
+// called from such a file: the linker keeps one copy of them, and it could be the one made for the
+// newest instruction set. BinTask::value() is therefore not used here.
 
 /// One step suffices when all cuts stand in the first group.
 template <bool kOneGroup, class T>

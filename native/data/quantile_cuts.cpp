@@ -1,12 +1,15 @@
 #include "native/data/quantile_cuts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
 
+#include "native/base/failure.hpp"
 #include "native/base/parallel.hpp"
 #include "native/base/random.hpp"
+#include "native/data/bin_mapper.hpp"
 #include "native/data/radix_sort.hpp"
 
 namespace spinney {
@@ -111,7 +114,7 @@ void add_zeros(std::vector<Step>& steps, std::int64_t weight) {
 }
 
 template <class T>
-std::vector<Step> column_steps(const ColumnView& column, const Sample& sample) {
+std::vector<Step> sampled_steps(const ColumnView& column, const Sample& sample) {
     std::vector<T> values;
     std::vector<std::int64_t> weights;
     values.reserve(column.is_sparse ? column.rows.size() : sample.size());
@@ -125,6 +128,59 @@ std::vector<Step> column_steps(const ColumnView& column, const Sample& sample) {
     std::vector<Step> steps = distinct_steps(values, weights);
     if (zeros > 0) add_zeros(steps, zeros);
     return steps;
+}
+
+/// A set of at most 256 numbers, by their bits; the table is never more than a quarter full.
+template <class T>
+class SmallSet {
+  public:
+    /// Adds a number; whether it is new.
+    bool insert(T value) {
+        const auto key = static_cast<std::uint64_t>(order_key(value));
+        auto place = static_cast<std::size_t>((key * 0x9E3779B97F4A7C15U) >> 54);
+        for (; used_[place]; place = (place + 1) % kPlaces) {
+            if (keys_[place] == key) return false;
+        }
+        used_[place] = true;
+        keys_[place] = key;
+        ++size_;
+        return true;
+    }
+    std::size_t size() const { return size_; }
+
+  private:
+    static constexpr std::size_t kPlaces = 1024;
+    std::array<std::uint64_t, kPlaces> keys_{};
+    std::array<bool, kPlaces> used_{};
+    std::size_t size_ = 0;
+};
+
+/// A sample can miss rare values. If the distinct values seen so far leave room for bins of their
+/// own, look at all rows; the steps stay as they are when there are too many after all.
+template <class T>
+void add_unsampled_values(const ColumnView& column, const Sample& sample, int max_bins,
+                          std::vector<Step>& steps) {
+    const auto most = static_cast<std::size_t>(max_bins);
+    if (sample.rows.empty() || steps.size() > most) return;
+    SmallSet<T> seen;
+    for (const Step& step : steps) seen.insert(static_cast<T>(step.value));
+    std::vector<Step> found;
+    const auto look_at = [&](T stored_value) {
+        const T value = stored_value + T{0};  // -0 is 0
+        if (!std::isnan(value) && seen.insert(value)) {
+            found.push_back({static_cast<double>(value), 1});
+        }
+    };
+    const std::size_t n = column.is_sparse ? column.rows.size() : sample.n_rows;
+    const T* stored = reinterpret_cast<const T*>(column.data);
+    for (std::size_t i = 0; i < n && seen.size() <= most; ++i) {
+        look_at(column.is_sparse ? stored[i] : column.at<T>(i));
+    }
+    if (column.is_sparse && n < sample.n_rows) look_at(T{0});
+    if (seen.size() > most) return;
+    steps.insert(steps.end(), found.begin(), found.end());
+    std::sort(steps.begin(), steps.end(),
+              [](const Step& a, const Step& b) { return a.value < b.value; });
 }
 
 /// The rule of find_cuts(), on one screen.
@@ -150,12 +206,19 @@ std::vector<double> cuts_of(const std::vector<Step>& steps, int max_bins) {
     return cuts;
 }
 
+template <class T>
+std::vector<Step> column_steps(const ColumnView& column, const Sample& sample, int max_bins) {
+    std::vector<Step> steps = sampled_steps<T>(column, sample);
+    add_unsampled_values<T>(column, sample, max_bins, steps);
+    return steps;
+}
+
 std::vector<double> column_cuts(const ColumnView& column, const Sample& sample, int max_bins) {
     switch (column.type) {
         case ValueType::kFloat32:
-            return cuts_of(column_steps<float>(column, sample), max_bins);
+            return cuts_of(column_steps<float>(column, sample, max_bins), max_bins);
         case ValueType::kFloat64:
-            return cuts_of(column_steps<double>(column, sample), max_bins);
+            return cuts_of(column_steps<double>(column, sample, max_bins), max_bins);
         case ValueType::kCode32:
             break;
     }
@@ -191,6 +254,11 @@ double cut_between(double v, double w) {
 std::vector<std::vector<double>> find_cuts(const Columns& columns,
                                            std::span<const std::int64_t> weights,
                                            const CutSettings& settings, int n_threads) {
+    if ((!weights.empty() && weights.size() != columns.n_rows) || settings.max_bins < 2 ||
+        settings.max_bins > kMaxValueBins) {
+        throw Failure(FailureKind::kInvalidParameter,
+                      "cut points need one weight per row, or none, and 2 to 255 bins");
+    }
     Sample sample{columns.n_rows, sampled_rows(columns.n_rows, settings.sample_rows), weights};
     for (std::size_t i = 0; i < sample.size(); ++i) {
         sample.total_weight += sample.weight(sample.row(i));

@@ -23,9 +23,10 @@ double cut_between(double v, double w);
 
 /// Cut points of every feature, increasing, at most max_bins - 1 each; none for category codes.
 ///
-/// All distinct values get bins of their own if they fit. Otherwise bins are filled from below,
-/// each closing at whichever end lies nearer to an equal share of the weight still to be placed; a
-/// value that weighs more than a share so gets a bin of its own and the others share what is left.
+/// All distinct values, of all rows, get bins of their own if they fit. Otherwise bins are filled
+/// from below, each closing at whichever end lies nearer to an equal share of the weight still to
+/// be placed; a value that weighs more than a share so gets a bin of its own and the others share
+/// what is left.
 ///
 /// weights: empty (each row counts once) or one integer >= 1 per row, sum < 2^52. A weight of k
 /// gives exactly the cuts of the row repeated k times, as long as no sample is drawn.

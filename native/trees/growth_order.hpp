@@ -14,8 +14,8 @@ struct OpenNode {
 };
 
 /// Best first (largest gain, ties to the older node) when the number of leaves is limited: the
-/// order then decides which tree results. Depth first otherwise: every order gives the same tree,
-/// and this one keeps the fewest histograms alive.
+/// order then decides which tree results. Depth first otherwise: this keeps the fewest
+/// histograms alive, and unless features are drawn per node every order gives the same tree.
 class GrowthOrder {
   public:
     explicit GrowthOrder(bool best_first) : best_first_(best_first) {}

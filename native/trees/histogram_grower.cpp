@@ -1,5 +1,6 @@
 #include "native/trees/histogram_grower.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include "native/trees/growth_order.hpp"
@@ -52,8 +53,8 @@ class Grower {
 
     bool may_split(const GrowingNode& node) const {
         const double weight = static_cast<double>(node.total.weight) * data_.weight_scale;
-        return node.n_rows() >= 2 && weight >= settings_.min_samples_split &&
-               weight >= 2 * settings_.min_samples_leaf &&
+        const double enough = std::max(settings_.min_samples_split, 2 * settings_.min_samples_leaf);
+        return node.n_rows() >= 2 && weight >= enough * (1.0 - 0x1p-40) &&
                (settings_.max_depth == 0 || node.depth < settings_.max_depth);
     }
 

@@ -9,8 +9,8 @@
 namespace spinney {
 namespace {
 
-/// A gain this small, relative to the node's own score, is rounding noise of the formula.
-constexpr double kNoise = 1e-12;
+/// Weights stand on a grid: ten rows of weight 0.1 may weigh a hair less than 1 there.
+constexpr double kGridSlack = 1.0 - 0x1p-40;
 
 /// The search within one feature of one node.
 class FeatureSearch {
@@ -22,11 +22,10 @@ class FeatureSearch {
           total_(total),
           feature_(feature),
           n_values_(static_cast<std::size_t>(data.n_value_bins[feature])),
-          min_weight_(settings.min_samples_leaf / data.weight_scale),
-          parent_score_(total.score()),
+          min_weight_(settings.min_samples_leaf / data.weight_scale * kGridSlack),
           missing_(data.n_outputs) {
         missing_.add(histogram.cell(feature, n_values_));
-        best_.gain = std::max(data.gain_in_units(settings.min_gain), kNoise * parent_score_);
+        best_.gain = data.gain_in_units(settings.min_gain);
     }
 
     Split run() {
@@ -52,7 +51,7 @@ class FeatureSearch {
             static_cast<double>(right.weight) < min_weight_) {
             return false;
         }
-        const double gain = left.score() + right.score() - parent_score_;
+        const double gain = split_gain(left, right);
         if (!(gain > best_.gain)) return false;
         best_.feature = static_cast<std::int32_t>(feature_);
         best_.gain = gain;
@@ -94,8 +93,8 @@ class FeatureSearch {
     }
 
     void search_categories() {
-        // Two one-hot outputs mirror each other: the order of one is the order of both.
-        const std::size_t first = data_.n_outputs == 2 ? 1 : 0;
+        // Two classes mirror each other: the order of one is the order of both.
+        const std::size_t first = data_.one_hot && data_.n_outputs == 2 ? 1 : 0;
         for (std::size_t k = first; k < data_.n_outputs; ++k) {
             const std::vector<std::size_t> bins = bins_by_mean(k);
             Sums left(data_.n_outputs);
@@ -128,7 +127,6 @@ class FeatureSearch {
     std::size_t feature_;
     std::size_t n_values_;
     double min_weight_;
-    double parent_score_;
     Sums missing_;
     Split best_;
     bool left_is_larger_ = false;

@@ -21,19 +21,21 @@ def ways_left(column, *, categorical):
     return [groups[list(chosen)].any(axis=0) for chosen in choices]
 
 
-def score(y, w):
-    """How much squared error the weighted mean removes."""
-    return float((((w[:, np.newaxis] * y).sum(axis=0)) ** 2).sum() / w.sum())
+def squared_error(y, w):
+    """Weighted squared error around the weighted mean."""
+    mean = (w[:, np.newaxis] * y).sum(axis=0) / w.sum()
+    return float((w[:, np.newaxis] * (y - mean) ** 2).sum())
 
 
 def best_split(X, y, w, *, categorical=(), min_leaf=1.0):
     """Largest gain and the rows it sends left; (0, None) when nothing can be gained."""
-    best, best_left = 1e-12 * score(y, w), None
+    best, best_left = 1e-14 * squared_error(y, w), None
     for place, column in enumerate(X.T):
         for left in ways_left(column, categorical=place in categorical):
             if min(w[left].sum(), w[~left].sum()) < min_leaf or left.all() or not left.any():
                 continue
-            gain = score(y[left], w[left]) + score(y[~left], w[~left]) - score(y, w)
+            parts = squared_error(y[left], w[left]) + squared_error(y[~left], w[~left])
+            gain = squared_error(y, w) - parts
             if gain > best:
                 best, best_left = gain, left
     return (best, best_left) if best_left is not None else (0.0, None)

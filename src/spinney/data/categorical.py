@@ -9,6 +9,7 @@ import numpy as np
 from spinney.data.levels import Levels, LevelType
 from spinney.data.table import Column, Kind, Table
 from spinney.errors import InvalidInput, InvalidInputType, nearest_names, shorten
+from spinney.typing import AnyArray
 
 _EXPECTED = (
     "Expected 'from_dtype', None, a boolean per feature, or the positions or names of features."
@@ -45,11 +46,25 @@ def as_categorical(column: Column, n_rows: int) -> Column:
             "repeats, for instance the month or the weekday, and pass that."
         )
     values = column.dense(n_rows)
+    check_distinguishable(column.name, values)
     distinct: list[Any] = np.unique(values[~np.isnan(values)]).tolist()
     if column.kind is Kind.BOOLEAN:
         distinct = [bool(value) for value in distinct]
     levels = Levels.of(distinct, column=column.name)
     return Column(column.name, Kind.CATEGORICAL, levels.codes_of(values), levels)
+
+
+def check_distinguishable(name: str, values: AnyArray) -> None:
+    """Refuse numbers as categories where float64 cannot tell neighbouring integers apart."""
+    beyond = np.abs(values) >= 2.0**53
+    beyond &= np.isfinite(values)
+    if beyond.any():
+        row = int(np.argmax(beyond))
+        raise InvalidInput(
+            f"Column {name!r}, row {row}: {values[row]:.0f} as a category. Integers of 2**53 and "
+            "more are read as the nearest float64, so neighbours would become one category. Make "
+            "the column text, for instance with .astype(str), in fit and in predict."
+        )
 
 
 def _as_number(column: Column) -> Column:

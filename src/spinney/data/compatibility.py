@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from spinney.data.categorical import check_distinguishable
 from spinney.data.levels import Levels, LevelType
 from spinney.data.table import Column, Kind
 from spinney.errors import InvalidInput, InvalidInputType, shorten
@@ -75,6 +76,7 @@ def _codes(column: Column, levels: Levels, n_rows: int) -> tuple[CodeArray, AnyA
     """Give the model's codes, and which rows hold a value the model has not seen."""
     if column.levels is None:
         values = column.dense(n_rows)
+        check_distinguishable(column.name, values)
         codes = levels.codes_of(values)
         return codes, (codes < 0) & ~np.isnan(values)
     recode = np.append(levels.codes_of(column.levels.values), np.int32(-1))

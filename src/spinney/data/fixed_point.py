@@ -23,6 +23,18 @@ def fixed_weights(weights: FloatArray, *, bits: int) -> tuple[IntArray, int]:
     return np.maximum(grid, 1), exponent
 
 
+def exact_total(weights: FloatArray) -> float:
+    """Sum weights to the same number in every order.
+
+    Examples
+    --------
+    >>> exact_total(np.array([0.1, 0.2, 0.3])) == exact_total(np.array([0.3, 0.2, 0.1]))
+    True
+    """
+    integers, exponent = fixed_weights(weights, bits=62)
+    return math.ldexp(float(int(integers.sum())), exponent)
+
+
 def total_exponent(weights: FloatArray) -> int:
     """Find the smallest e with ``sum(weights) < 2**e``, the same for every order of the weights.
 

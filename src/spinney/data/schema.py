@@ -19,6 +19,7 @@ from spinney.data.levels import (
     unpack_texts,
 )
 from spinney.data.matching import match_by_name
+from spinney.data.sources.frame import without_unknown_columns
 from spinney.data.table import Column, Kind, Table, made_up_names
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.typing import AnyArray, TableLike
@@ -102,6 +103,8 @@ class FeatureSchema:
                 f"unseen={unseen!r}, extra={extra!r}: expected unseen='missing' or 'error', and "
                 "extra='error' or 'ignore'."
             )
+        if extra == "ignore" and self.names_given:
+            X = without_unknown_columns(X, self.names)
         table = read_table(X)
         columns = self._matched(table, extra, estimator_name)
         if columns is None:
@@ -131,6 +134,7 @@ class FeatureSchema:
                 "feature names"
             )
         elif table.names_given:
+            _check_picked_columns(table.names, estimator_name)
             _warn(f"X has feature names, but {estimator_name} was fitted without feature names")
         return None
 
@@ -181,6 +185,15 @@ class FeatureSchema:
         aware = _read_aware(arrays, kinds)
         names = _read_names(arrays, given=given, n_features=len(kinds))
         return cls(names, kinds, levels, aware, given)
+
+
+def _check_picked_columns(names: Sequence[str], estimator_name: str) -> None:
+    """Refuse columns labelled by number in another order than the 0, 1, 2, … of training."""
+    if sorted(names) == sorted(map(str, range(len(names)))):
+        raise InvalidInput(
+            f"X has its columns in the order {', '.join(names[:10])}, but {estimator_name} was "
+            "fitted on columns 0, 1, 2, … Pass them in that order."
+        )
 
 
 def _warn(message: str) -> None:

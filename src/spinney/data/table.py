@@ -81,6 +81,17 @@ class Column:
             self, values=self.values[place[hit]], rows=np.flatnonzero(hit).astype(np.int32)
         )
 
+    def forget_unused_levels(self) -> "Column":
+        """Keep only the levels that occur; those that lost their rows are as if never seen."""
+        codes, levels = self.values, self.levels
+        used = np.unique(codes[codes >= 0]) if levels is not None else codes
+        if levels is None or len(used) == len(levels):
+            return self
+        kept = Levels.of([levels.values[code] for code in used], column=self.name)
+        recode = np.full(len(levels) + 1, -1, np.int32)  # the last place is for missing
+        recode[used] = np.arange(len(used), dtype=np.int32)  # levels keep their order
+        return replace(self, values=recode[codes], levels=kept)
+
     def is_all_missing(self) -> bool:
         """Tell whether no row has a value."""
         if self.kind is Kind.CATEGORICAL:
@@ -150,6 +161,13 @@ class Table:
             return Table.from_matrix(self.matrix[chosen], kind=self._kind, names=names)
         columns = [column.take(chosen) for column in self.columns]
         return Table(len(chosen), columns, names_given=self.names_given)
+
+    def forget_unused_levels(self) -> "Table":
+        """Keep only the levels that occur, in every column."""
+        if self.matrix is not None:
+            return self
+        columns = [column.forget_unused_levels() for column in self.columns]
+        return Table(self.n_rows, columns, names_given=self.names_given)
 
     def select(self, features: Sequence[int | str]) -> "Table":
         """Choose features by position or by name, in the order asked; values are shared."""

@@ -57,6 +57,15 @@ class Target:
         """Describe a target of ``n_outputs`` numbers per row."""
         return cls("regression", None, n_outputs, output_names)
 
+    def same_as(self, other: "Target") -> bool:
+        """Tell whether two models answer in the same terms: task, classes and outputs."""
+        (meta, arrays), (other_meta, other_arrays) = self.to_state(), other.to_state()
+        return (
+            meta == other_meta
+            and set(arrays) == set(other_arrays)
+            and all(np.array_equal(arrays[name], other_arrays[name]) for name in arrays)
+        )
+
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """Give the target as plain JSON values and arrays, for a model file; no pickle."""
         meta: dict[str, Any] = {
@@ -202,6 +211,11 @@ def read_numbers(
     array([1. , 2. , 2.5])
     """
     values = _given(y, estimator_name)
+    if values.ndim == 2 and values.shape[1] == 0:
+        raise InvalidInput(
+            f"y has shape {values.shape}, no target at all. Give one number per row, or one column "
+            "per output."
+        )
     if values.ndim != 2 or values.shape[1] == 1 or not multi_output:
         values = _one_column(values, may_warn=not multi_output)
     _check_length(values, n_rows)

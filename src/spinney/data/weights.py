@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from spinney.data.fixed_point import fixed_weights
 from spinney.data.sources.objects import read_objects
 from spinney.data.sources.vector import missing_value, read_vector
 from spinney.data.table import Kind
 from spinney.data.target import Labels
 from spinney.errors import InvalidInput, InvalidInputType, nearest_names, shorten
 from spinney.typing import AnyArray, FloatArray
+
+_SMALLEST, _LARGEST = 1e-250, 1e250
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
@@ -69,6 +72,14 @@ def _check_weights(values: FloatArray) -> None:
             f"Row {row} of sample_weight is {values[row]}: weights must be finite and not "
             "negative (no infinity, no NaN). Correct it, or leave the row out with weight 0."
         )
+    extreme = (values > 0) & ((values < _SMALLEST) | (values > _LARGEST))
+    if extreme.any():
+        row = int(np.argmax(extreme))
+        raise InvalidInput(
+            f"Row {row} of sample_weight is {values[row]}: positive weights must lie between "
+            f"{_SMALLEST} and {_LARGEST}, so that their sums are numbers. Divide all of them by "
+            "the same constant."
+        )
     if not values.any():
         raise InvalidInput(
             "Sample weights must contain at least one non-zero number: all weights are zero, so "
@@ -87,13 +98,23 @@ def class_weights(
     >>> class_weights({"a": 1, "b": 3}, labels, None)
     array([1., 1., 1., 3.])
     """
-    per_class = weights_per_class(class_weight, labels, weights)
+    # With the 24 bits of a float32 their products with whole row weights are exact: a row weight of
+    # 3 and the row three times stay the same thing.
+    per_class = weights_per_class(class_weight, labels, weights).astype(np.float32).astype(float)
     if np.all(per_class == 1):
         return weights
     of_rows = per_class[labels.codes]
     combined = of_rows if weights is None else of_rows * weights
     _check_weights(combined)
     return combined
+
+
+def _countable(weights: FloatArray) -> FloatArray:
+    """Put weights on a grid on which float64 adds them exactly, in any order; zeros stay zeros."""
+    counted = np.zeros(len(weights))
+    positive = weights > 0
+    counted[positive] = fixed_weights(weights[positive], bits=52)[0]
+    return counted
 
 
 def weights_per_class(class_weight: Any, labels: Labels, weights: FloatArray | None) -> FloatArray:
@@ -116,7 +137,8 @@ def weights_per_class(class_weight: Any, labels: Labels, weights: FloatArray | N
     if isinstance(class_weight, Mapping):
         return _from_mapping(class_weight, labels)
     if isinstance(class_weight, str) and class_weight == "balanced":
-        totals = np.bincount(labels.codes, weights=weights, minlength=n_classes).astype(float)
+        counted = None if weights is None else _countable(weights)
+        totals = np.bincount(labels.codes, weights=counted, minlength=n_classes).astype(float)
         present = totals > 0
         balanced = np.zeros(n_classes)
         balanced[present] = totals.sum() / (present.sum() * totals[present])

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from spinney.data.binning import BinnedTable, Binner
+from spinney.data.fixed_point import exact_total
 from spinney.data.intake import read_table
 from spinney.data.schema import FeatureSchema
 from spinney.data.target import Target, read_labels, read_numbers
@@ -28,7 +29,7 @@ class Problem:
     @property
     def total_weight(self) -> float:
         """Sum of the weights: how many rows there are, counting repetitions."""
-        return float(len(self.targets) if self.weights is None else self.weights.sum())
+        return float(len(self.targets)) if self.weights is None else exact_total(self.weights)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,8 @@ def read_problem(X: TableLike, y: Any, sample_weight: Any, settings: IntakeSetti
     target, targets, weights = _read_target(y, table.n_rows, weights, settings)
     if weights is not None and not weights.all():
         keep = np.flatnonzero(weights)
-        table, targets, weights = table.take(keep), targets[keep], weights[keep]
+        table = table.take(keep).forget_unused_levels()
+        targets, weights = targets[keep], weights[keep]
     schema, table = FeatureSchema.learn(table, settings.categorical_features)
     binner = Binner.learn(table, weights, max_bins=settings.max_bins, n_threads=settings.n_threads)
     binned = binner.transform(table, n_threads=settings.n_threads)

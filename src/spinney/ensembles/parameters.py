@@ -68,7 +68,7 @@ class Real:
 
 @dataclass(frozen=True, slots=True)
 class Fraction:
-    """A float strictly between 0 and 1, told from the integers 0 and 1 by its type."""
+    """A float above 0 and up to 1.0, told from the integers by its type."""
 
     def accepts(self, value: Any) -> bool:
         """Tell whether the value may be used."""

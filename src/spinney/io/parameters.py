@@ -33,7 +33,9 @@ def encode(value: Any, where: str) -> Any:
     if isinstance(value, dict):
         pairs = [[encode(key, where), encode(item, where)] for key, item in value.items()]
         return {"$dict": pairs}
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
+    if isinstance(value, np.ndarray) and value.dtype.kind == "U":
+        return encode(value.tolist(), where)  # an array of text could ask for any width per item
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         return {"$array": [value.dtype.str, encode(value.tolist(), where)]}
     if isinstance(value, np.random.Generator | np.random.RandomState):
         return _encode_generator(value)
@@ -76,8 +78,7 @@ def _decode_float(text: Any) -> float:
 def _decode_array(content: Any) -> Any:
     kind, items = content
     dtype = np.dtype(kind if isinstance(kind, str) else "V")
-    # Text of any declared width would be multiplied by the number of items.
-    if dtype.kind not in "biufU" or dtype.itemsize > 4096:
+    if dtype.kind not in "biuf":
         raise InvalidFile("A parameter in the file is an array of an unknown type.")
     return np.array(decode(items), dtype)
 

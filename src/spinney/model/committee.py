@@ -7,6 +7,7 @@ import numpy as np
 
 from spinney.errors import CannotSave, InvalidModel
 from spinney.model.model import Model, Policy, State
+from spinney.model.tree import freeze
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 MAX_MEMBERS = 10_000
@@ -30,8 +31,7 @@ class Committee(Model):
         self, members: Sequence[Any], weights: FloatArray, *, combine: str, policy: Policy
     ) -> None:
         self.members = tuple(members)
-        self.weights = np.array(weights, np.float64)
-        self.weights.setflags(write=False)
+        self.weights = freeze(np.asarray(weights, np.float64))
         self.combine = combine
         self.policy = policy
         self._check()
@@ -49,9 +49,7 @@ class Committee(Model):
         if self.combine == "mean" and not self.weights.sum() > 0:
             raise InvalidModel("a mean needs weights with a positive sum")
         targets = [member.target for member in self.members if isinstance(member, Model)]
-        if any(target.to_state()[0] != targets[0].to_state()[0] for target in targets) or any(
-            target.n_outputs != targets[0].n_outputs for target in targets
-        ):
+        if not all(target.same_as(targets[0]) for target in targets):
             raise InvalidModel("the members of a committee must predict the same thing")
 
     def __len__(self) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, overload
 
 import numpy as np
@@ -77,7 +78,8 @@ class TreeForest(Model):
         self.target = target
         self.output = output
         self.policy = policy
-        self.arrays = {name: freeze(array) for name, array in arrays.items()}
+        frozen = {name: freeze(array) for name, array in arrays.items()}
+        self.arrays: Mapping[str, AnyArray] = MappingProxyType(frozen)
         values = self.arrays["values"]
         if values.ndim != 2 or output.link not in LINKS or output.aggregate not in ("sum", "mean"):
             raise InvalidModel("the outputs of the forest are not described correctly")

@@ -38,7 +38,7 @@ class Tree:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            freeze(getattr(self, field.name))
+            object.__setattr__(self, field.name, freeze(getattr(self, field.name)))
 
     def __len__(self) -> int:
         return len(self.feature)
@@ -62,6 +62,15 @@ class Tree:
 
 
 def freeze(array: AnyArray) -> AnyArray:
-    """Make an array read-only and return it."""
-    array.setflags(write=False)
-    return array
+    """Give an array that nobody can make writable again: a view of immutable bytes.
+
+    Native code checks a forest once and trusts it afterwards, so its arrays must not change. An
+    array that already is such a view (a slice of a frozen one, or one from a file) is not copied.
+    """
+    owner = array
+    while isinstance(owner, np.ndarray) and owner.base is not None:
+        owner = owner.base
+    view = owner.obj if isinstance(owner, memoryview) else owner
+    if isinstance(view, bytes) and array.flags.c_contiguous:
+        return array
+    return np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape)

@@ -18,6 +18,7 @@ def grow_histogram_tree(
     weights: FloatArray | None,
     settings: TreeSettings,
     *,
+    one_hot: bool = False,
     n_threads: int = 1,
 ) -> Tree:
     """Grow the tree that lowers the squared error of node means the most, split by split.
@@ -30,6 +31,7 @@ def grow_histogram_tree(
     targets : (n_rows, n_outputs), finite
     weights : (n_rows,), positive; None for one each
     settings : limits
+    one_hot : whether targets are classes, a single 1 per row
     n_threads : changes the time, never the tree
 
     Returns
@@ -38,10 +40,15 @@ def grow_histogram_tree(
         Nodes in preorder; the value of a node is the weighted mean of its targets.
     """
     row_weights = np.ones(binned.n_rows) if weights is None else weights
-    # Middle of the range, not the mean: it needs no sum, and halves the largest deviation.
-    centre = targets.min(axis=0) / 2 + targets.max(axis=0) / 2
-    products, product_exponent = fixed_products(row_weights, targets - centre)
     integer_weights, weight_exponent = fixed_weights(row_weights, bits=62)
+    if one_hot:  # the sums are weights of classes: exact as the weights are
+        centre = np.zeros(targets.shape[1])
+        products = np.where(targets > 0, integer_weights[:, np.newaxis], 0)
+        product_exponent = weight_exponent
+    else:
+        # Middle of the range, not the mean: it needs no sum, and halves the largest deviation.
+        centre = targets.min(axis=0) / 2 + targets.max(axis=0) / 2
+        products, product_exponent = fixed_products(row_weights, targets - centre)
     grown = _ext.grow_histogram_tree(
         binned.bins,
         np.array([feature.n_value_bins for feature in binned.features], np.int32),
@@ -49,6 +56,7 @@ def grow_histogram_tree(
         products,
         integer_weights,
         (math.ldexp(1.0, product_exponent), math.ldexp(1.0, weight_exponent)),
+        one_hot,
         settings.to_native(),
         n_threads,
     )

@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
@@ -36,6 +37,16 @@ def read_frame(X: Any) -> Table | None:
             "exist yet. Pass X.collect() (or X.compute(), as your library calls it)."
         )
     return None
+
+
+def without_unknown_columns(X: Any, known: Sequence[str]) -> Any:
+    """Drop the columns of a frame that are not known, before anything in them is read."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return X
+    wanted = set(known)
+    kept = [name for name in frame.columns if name in wanted]
+    return X if len(kept) == len(frame.columns) else frame.select(kept).to_native()
 
 
 def is_pandas_frame(X: Any) -> bool:

@@ -30,10 +30,15 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def given_names(labels: Sequence[Any]) -> tuple[str, ...] | None:
-    """Give the names among column labels of any type; None when no label is text."""
+    """Give the names among column labels of any type; None for the default 0, 1, 2 and so on.
+
+    Other labels that are not text (years, selected positions) become names by ``str``: columns
+    picked in another order must not pass for the same columns.
+    """
     is_text = [isinstance(label, str) for label in labels]
     if not any(is_text):
-        return None
+        is_default = all(label == place for place, label in enumerate(labels))
+        return None if is_default else check_names([str(label) for label in labels])
     if not all(is_text):
         kinds = sorted({type(label).__name__ for label in labels})
         raise InvalidInputType(

@@ -1,6 +1,7 @@
 """One tree, as an estimator."""
 
 import math
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
@@ -82,7 +83,12 @@ class _DecisionTree(Estimator):
         problem = read_problem(X, y, sample_weight, intake)
         settings = _tree_settings(params, problem)
         tree = grow_histogram_tree(
-            problem.binned, problem.targets, problem.weights, settings, n_threads=n_threads
+            problem.binned,
+            problem.targets,
+            problem.weights,
+            settings,
+            one_hot=self._task == "classification",
+            n_threads=n_threads,
         )
         self._adopt(
             TreeForest.from_trees(
@@ -145,7 +151,7 @@ class DecisionTreeClassifier(ClassifierMixin, _DecisionTree):
     min_impurity_decrease : float
         Least decrease of the weighted impurity, relative to all rows.
     max_bins : int
-        Most bins for the values of a feature, up to 255.
+        Most bins for the values of a numeric feature, up to 255; categories have up to 255.
     categorical_features : "from_dtype", None, mask, positions or names
         Which features are categories.
     class_weight : None, "balanced" or dict
@@ -298,6 +304,17 @@ class DecisionTreeRegressor(RegressorMixin, _DecisionTree):
 def _tree_settings(params: Mapping[str, Any], problem: Problem) -> TreeSettings:
     n_features = len(problem.schema.names)
     total = problem.total_weight
+    least = max(
+        _weight(params["min_samples_split"], total), 2 * _weight(params["min_samples_leaf"], total)
+    )
+    if problem.weights is not None and total < least <= len(problem.targets) / 10:
+        warnings.warn(
+            f"The sample weights add up to {total:g}, less than the {least:g} a node must weigh to "
+            "be split, so the tree is a single leaf. A weight counts as that many rows: give "
+            "min_samples_split and min_samples_leaf as shares, or scale the weights up.",
+            UserWarning,
+            stacklevel=3,
+        )
     return TreeSettings(
         max_leaf_nodes=params["max_leaf_nodes"],
         max_depth=params["max_depth"],

@@ -289,11 +289,14 @@ def test_chunks_slices_and_batches_are_read_whole():
     assert first(polars(TEXT, pl.Categorical)[2:]).values.tolist() == [0, 1]
 
 
-def test_labels_that_are_not_text_are_no_names():
-    table = read_table(pd.DataFrame([[1, 2]], columns=[7, 8]))
+def test_default_labels_are_no_names_and_other_numbers_are():
+    table = read_table(pd.DataFrame([[1, 2]]))
     assert table.names == ("x0", "x1")
     assert not table.names_given
-    assert not read_table(pd.DataFrame([[1, 2]], columns=[7, 7])).names_given
+    assert read_table(pd.DataFrame([[1, 2]], columns=[7, 8])).names == ("7", "8")
+    assert read_table(pd.DataFrame([[1, 2]])[[1, 0]]).names == ("1", "0")
+    with pytest.raises(InvalidInput, match="more than once: '7'"):
+        read_table(pd.DataFrame([[1, 2]], columns=[7, 7]))
 
 
 @pytest.mark.parametrize(
