@@ -18,9 +18,9 @@ struct BinnedRows {
     std::span<const std::uint8_t> categorical;   ///< per feature
     std::span<const std::int64_t> targets;       ///< row-major n_rows * n_outputs: weight * target
     std::span<const std::int64_t> weights;       ///< per row, at least 1
-    bool one_hot = false;                        ///< targets are classes: one output per row
     double target_scale = 1.0;  ///< target = integer * target_scale, a power of two
     double weight_scale = 1.0;  ///< weight = integer * weight_scale, a power of two
+    bool one_hot = false;       ///< targets are classes: one output per row
 
     /// Weighted squared error in integer units; targets beyond 1e150 or below 1e-150 have squares
     /// that leave the range of double, so both directions stay within it.
