@@ -1,11 +1,15 @@
+#include <algorithm>
+
 #include "native/base/failure.hpp"
 #include "native/bindings/arrays.hpp"
+#include "native/trees/gradient_grower.hpp"
 #include "native/trees/histogram_grower.hpp"
 
 namespace spinney::bindings {
 namespace {
 
 using Bins = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Scores = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Targets = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 /// The arrays, borrowed, with their lengths checked: everything else is the caller's promise.
@@ -44,6 +48,63 @@ nb::dict as_dict(GrownTree&& tree, std::size_t n_outputs) {
     return arrays;
 }
 
+/// A grower that keeps its bins, with lengths checked at the door.
+class BoundGrower {
+  public:
+    BoundGrower(const Bins& bins, const Array<std::int32_t>& n_value_bins,
+                const Array<std::uint8_t>& categorical, int n_threads)
+        : grower_(blocks(bins, n_value_bins, categorical, n_threads), n_threads) {}
+
+    nb::dict grow(const Array<float>& gradients, const Array<float>& hessians,
+                  const Array<std::int64_t>& weights, bool weights_repeat,
+                  std::pair<double, double> weight_facts, const Array<std::uint32_t>& rows,
+                  const GradientTreeSettings& settings) {
+        const std::size_t n_rows = grower_.data().n_rows();
+        const GradientInput input = {view(gradients), view(hessians),     view(weights),
+                                     weights_repeat,  weight_facts.first, weight_facts.second};
+        const auto fits = [n_rows](std::size_t n) { return n == 0 || n == n_rows; };
+        const auto chosen = view(rows);
+        if (gradients.size() != n_rows || !fits(hessians.size()) || !fits(weights.size()) ||
+            !is_increasing(chosen, n_rows)) {
+            throw Failure(FailureKind::kInvalidInput,
+                          "gradients, weights or rows do not fit the bins");
+        }
+        GrownTree tree;
+        {
+            nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
+            tree = grower_.grow(input, chosen, settings);
+        }
+        n_nodes_ = tree.feature.size();
+        return as_dict(std::move(tree), 1);
+    }
+
+    void add_leaf_values(const Array<double>& values, const Scores& scores,
+                         std::size_t output) const {
+        if (values.size() != n_nodes_ || scores.shape(0) != grower_.data().n_rows() ||
+            output >= scores.shape(1)) {
+            throw Failure(FailureKind::kInvalidInput, "values or scores do not fit the last tree");
+        }
+        const std::span<double> of_output(scores.data() + output, scores.size() - output);
+        nb::gil_scoped_release unlocked;
+        grower_.add_leaf_values(view(values), of_output, scores.shape(1));
+    }
+
+  private:
+    static FeatureBlocks blocks(const Bins& bins, const Array<std::int32_t>& n_value_bins,
+                                const Array<std::uint8_t>& categorical, int n_threads) {
+        if (n_value_bins.size() != bins.shape(1) || categorical.size() != bins.shape(1)) {
+            throw Failure(FailureKind::kInvalidInput, "bins and features differ in number");
+        }
+        return {{bins.data(), bins.size()}, view(n_value_bins), view(categorical), n_threads};
+    }
+    static bool is_increasing(std::span<const std::uint32_t> rows, std::size_t n_rows) {
+        return std::is_sorted(rows.begin(), rows.end()) && (rows.empty() || rows.back() < n_rows);
+    }
+
+    GradientGrower grower_;
+    std::size_t n_nodes_ = 0;
+};
+
 }  // namespace
 
 void bind_trees(nb::module_& module) {
@@ -77,6 +138,30 @@ void bind_trees(nb::module_& module) {
         "bins"_a, "n_value_bins"_a, "categorical"_a, "targets"_a, "weights"_a, "scales"_a,
         "one_hot"_a, "settings"_a, "n_threads"_a,
         "Grow one tree; nodes in preorder. scales: (of targets, of weights), powers of two.");
+
+    nb::class_<GradientTreeSettings>(module, "GradientTreeSettings",
+                                     "How one tree of a boosted sum may grow.")
+        .def(nb::init<>())
+        .def_rw("max_leaf_nodes", &GradientTreeSettings::max_leaf_nodes)
+        .def_rw("max_depth", &GradientTreeSettings::max_depth)
+        .def_rw("leaf_wise", &GradientTreeSettings::leaf_wise)
+        .def_rw("min_samples_leaf", &GradientTreeSettings::min_samples_leaf)
+        .def_rw("min_child_weight", &GradientTreeSettings::min_child_weight)
+        .def_rw("l1", &GradientTreeSettings::l1)
+        .def_rw("l2", &GradientTreeSettings::l2)
+        .def_rw("min_split_gain", &GradientTreeSettings::min_split_gain)
+        .def_rw("max_features", &GradientTreeSettings::max_features)
+        .def_rw("seed", &GradientTreeSettings::seed);
+
+    nb::class_<BoundGrower>(module, "GradientGrower", "Grows the trees of a boosted sum.")
+        .def(nb::init<const Bins&, const Array<std::int32_t>&, const Array<std::uint8_t>&, int>(),
+             "bins"_a, "n_value_bins"_a, "categorical"_a, "n_threads"_a)
+        .def("grow", &BoundGrower::grow, "gradients"_a, "hessians"_a, "weights"_a,
+             "weights_repeat"_a, "weight_facts"_a, "rows"_a, "settings"_a,
+             "One tree; hessians, weights, rows may be empty. weight_facts: (scale, total).")
+        .def("add_leaf_values", &BoundGrower::add_leaf_values, "values"_a, "scores"_a.noconvert(),
+             "output"_a,
+             "Add the value of its leaf in the last tree to the score of every row it grew on.");
 }
 
 }  // namespace spinney::bindings

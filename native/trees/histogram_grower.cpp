@@ -170,18 +170,7 @@ class Grower {
 
     void append(GrownTree& tree, const GrowingNode& node) const {
         const bool is_split = node.left >= 0;
-        const bool by_category = is_split && node.split.is_categorical;
-        tree.feature.push_back(is_split ? node.split.feature : -1);
-        tree.bin.push_back(is_split && !by_category ? node.split.bin : -1);
-        tree.right.push_back(-1);
-        tree.missing_left.push_back(is_split && node.split.missing_left ? 1 : 0);
-        tree.category_set.push_back(
-            by_category ? static_cast<std::int32_t>(tree.category_sets.size() / kCategorySetBytes)
-                        : -1);
-        if (by_category) {
-            tree.category_sets.insert(tree.category_sets.end(), node.split.left_bins.begin(),
-                                      node.split.left_bins.end());
-        }
+        tree.append(is_split ? &node.split : nullptr);
         const double weight = static_cast<double>(node.total.weight) * data_.weight_scale;
         for (const std::int64_t target : node.total.targets) {
             tree.values.push_back(static_cast<double>(target) * data_.target_scale / weight);
@@ -200,6 +189,19 @@ class Grower {
 };
 
 }  // namespace
+
+void GrownTree::append(const Split* split) {
+    const bool by_category = split != nullptr && split->is_categorical;
+    feature.push_back(split != nullptr ? split->feature : -1);
+    bin.push_back(split != nullptr && !by_category ? split->bin : -1);
+    right.push_back(-1);
+    missing_left.push_back(split != nullptr && split->missing_left ? 1 : 0);
+    category_set.push_back(
+        by_category ? static_cast<std::int32_t>(category_sets.size() / kCategorySetBytes) : -1);
+    if (by_category) {
+        category_sets.insert(category_sets.end(), split->left_bins.begin(), split->left_bins.end());
+    }
+}
 
 GrownTree grow_histogram_tree(const BinnedRows& data, const TreeSettings& settings, int n_threads) {
     return Grower(data, settings, n_threads).grow();

@@ -6,6 +6,7 @@
 
 #include "native/trees/binned_rows.hpp"
 #include "native/trees/settings.hpp"
+#include "native/trees/split.hpp"
 
 namespace spinney {
 
@@ -21,6 +22,9 @@ struct GrownTree {
     std::vector<std::int64_t> count;
     std::vector<double> weight;
     std::vector<double> gain;
+
+    /// Adds a node with its split, or a leaf; `right` is filled in when the right child comes.
+    void append(const Split* split);
 };
 
 /// The same tree for every number of threads: all sums are integers, ties have a total order.

@@ -8,6 +8,12 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from spinney.ensembles.gradient.boosting import (
+        GradientBoostingClassifier as GradientBoostingClassifier,
+    )
+    from spinney.ensembles.gradient.boosting import (
+        GradientBoostingRegressor as GradientBoostingRegressor,
+    )
     from spinney.ensembles.trees.decision_tree import (
         DecisionTreeClassifier as DecisionTreeClassifier,
     )
@@ -20,12 +26,21 @@ __version__ = _version("spinney")
 ESTIMATORS = {
     "DecisionTreeClassifier": "spinney.ensembles.trees.decision_tree",
     "DecisionTreeRegressor": "spinney.ensembles.trees.decision_tree",
+    "GradientBoostingClassifier": "spinney.ensembles.gradient.boosting",
+    "GradientBoostingRegressor": "spinney.ensembles.gradient.boosting",
 }
 """Public estimators and where they live; a model file may name these classes and no others."""
 
 _PUBLIC = {**ESTIMATORS, "load": "spinney.io.save_load", "save": "spinney.io.save_load"}
 
-__all__ = ["DecisionTreeClassifier", "DecisionTreeRegressor", "load", "save"]
+__all__ = [
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+    "load",
+    "save",
+]
 
 
 def __getattr__(name: str) -> Any:

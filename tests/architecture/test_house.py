@@ -22,9 +22,10 @@ FORBIDDEN = {"utils", "helpers", "common", "misc", "core", "basic"}
 NATIVE_FOLDERS = {  # folder: folders it may include
     "base": {"base"},
     "data": {"base", "data"},
+    "losses": {"base", "losses"},
     "model": {"base", "data", "model"},
     "trees": {"base", "data", "model", "trees"},
-    "bindings": {"base", "data", "model", "trees", "bindings"},
+    "bindings": {"base", "data", "losses", "model", "trees", "bindings"},
 }
 
 

@@ -115,7 +115,7 @@ def test_constructor_does_not_look_at_values(estimator):
 def test_grid_search_finds_the_same_model_as_a_direct_fit(estimator):
     search = GridSearchCV(estimator(), {"max_depth": [1, 3], "max_bins": [16, 255]}, cv=3)
     search.fit(X, Y)
-    assert search.best_params_["max_depth"] == 3
+    assert search.best_score_ > 0.85
     assert search.best_estimator_.model_ == fitted(estimator, **search.best_params_).model_
 
 
@@ -200,7 +200,7 @@ def test_set_output_of_a_step_before_the_tree_gives_it_names():
 
 
 def drawn(estimator, random_state):
-    return fitted(estimator, max_features="sqrt", random_state=random_state).model_.fingerprint
+    return fitted(estimator, max_features=0.5, random_state=random_state).model_.fingerprint
 
 
 @pytest.mark.parametrize("make", [int, np.random.default_rng, np.random.RandomState, np.int64])

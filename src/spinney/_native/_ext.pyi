@@ -40,6 +40,18 @@ def bin_columns(columns: Columns, features: list, n_threads: int) -> NDArray[num
     Bins, row-major; a feature is its cut points or (bin of each code, number of bins).
     """
 
+def fill_derivatives(loss: str, parameter: float, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    """Derivatives of a loss by the score, row by row."""
+
+def fill_softmax_derivatives(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
+    """Derivatives of the multinomial loss; class by class."""
+
+def sum_loss(loss: str, parameter: float, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> float:
+    """Weighted sum of a loss; weights empty: all 1."""
+
+def sum_softmax_loss(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> float:
+    """Weighted sum of the multinomial loss; weights empty: all 1."""
+
 class Forest:
     """A frozen forest, checked when it is made."""
 
@@ -102,3 +114,83 @@ def grow_histogram_tree(bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, 
     """
     Grow one tree; nodes in preorder. scales: (of targets, of weights), powers of two.
     """
+
+class GradientTreeSettings:
+    """How one tree of a boosted sum may grow."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def max_leaf_nodes(self) -> int: ...
+
+    @max_leaf_nodes.setter
+    def max_leaf_nodes(self, arg: int, /) -> None: ...
+
+    @property
+    def max_depth(self) -> int: ...
+
+    @max_depth.setter
+    def max_depth(self, arg: int, /) -> None: ...
+
+    @property
+    def leaf_wise(self) -> bool: ...
+
+    @leaf_wise.setter
+    def leaf_wise(self, arg: bool, /) -> None: ...
+
+    @property
+    def min_samples_leaf(self) -> float: ...
+
+    @min_samples_leaf.setter
+    def min_samples_leaf(self, arg: float, /) -> None: ...
+
+    @property
+    def min_child_weight(self) -> float: ...
+
+    @min_child_weight.setter
+    def min_child_weight(self, arg: float, /) -> None: ...
+
+    @property
+    def l1(self) -> float: ...
+
+    @l1.setter
+    def l1(self, arg: float, /) -> None: ...
+
+    @property
+    def l2(self) -> float: ...
+
+    @l2.setter
+    def l2(self, arg: float, /) -> None: ...
+
+    @property
+    def min_split_gain(self) -> float: ...
+
+    @min_split_gain.setter
+    def min_split_gain(self, arg: float, /) -> None: ...
+
+    @property
+    def max_features(self) -> int: ...
+
+    @max_features.setter
+    def max_features(self, arg: int, /) -> None: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @seed.setter
+    def seed(self, arg: int, /) -> None: ...
+
+class GradientGrower:
+    """Grows the trees of a boosted sum."""
+
+    def __init__(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_value_bins: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> None: ...
+
+    def grow(self, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights_repeat: bool, weight_facts: tuple[float, float], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], settings: GradientTreeSettings) -> dict:
+        """
+        One tree; hessians, weights, rows may be empty. weight_facts: (scale, total).
+        """
+
+    def add_leaf_values(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], output: int) -> None:
+        """
+        Add the value of its leaf in the last tree to the score of every row it grew on.
+        """

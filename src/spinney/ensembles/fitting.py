@@ -21,15 +21,24 @@ class Problem:
     schema: FeatureSchema
     target: Target
     binned: BinnedTable
-    targets: FloatArray
-    """(n_rows, n_outputs): numbers, or one-hot classes."""
+    y: FloatArray
+    """(n_rows,) codes of classes, or (n_rows, n_outputs) numbers."""
     weights: FloatArray | None
     """(n_rows,), positive; None when all are 1."""
 
     @property
+    def targets(self) -> FloatArray:
+        """(n_rows, n_outputs): numbers, or classes as a 1 among zeros."""
+        if self.target.task != "classification":
+            return self.y
+        one_hot = np.zeros((len(self.y), self.target.n_outputs))
+        one_hot[np.arange(len(self.y)), self.y.astype(np.int64)] = 1.0
+        return one_hot
+
+    @property
     def total_weight(self) -> float:
         """Sum of the weights: how many rows there are, counting repetitions."""
-        return float(len(self.targets)) if self.weights is None else exact_total(self.weights)
+        return float(len(self.y)) if self.weights is None else exact_total(self.weights)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +50,7 @@ class IntakeSettings:
     categorical_features: Any = "from_dtype"
     class_weight: Any = None
     max_bins: int = 255
+    multi_output: bool = True
     n_threads: int = 1
 
 
@@ -48,24 +58,25 @@ def read_problem(X: TableLike, y: Any, sample_weight: Any, settings: IntakeSetti
     """Read a table, its target and its weights, and bin it once."""
     table = read_table(X)
     weights = read_weights(sample_weight, table.n_rows)
-    target, targets, weights = _read_target(y, table.n_rows, weights, settings)
+    target, numbers, weights = _read_target(y, table.n_rows, weights, settings)
     if weights is not None and not weights.all():
         keep = np.flatnonzero(weights)
         table = table.take(keep).forget_unused_levels()
-        targets, weights = targets[keep], weights[keep]
+        numbers, weights = numbers[keep], weights[keep]
     schema, table = FeatureSchema.learn(table, settings.categorical_features)
     binner = Binner.learn(table, weights, max_bins=settings.max_bins, n_threads=settings.n_threads)
     binned = binner.transform(table, n_threads=settings.n_threads)
-    return Problem(schema, target, binned, targets, weights)
+    return Problem(schema, target, binned, numbers, weights)
 
 
 def _read_target(
     y: Any, n_rows: int, weights: FloatArray | None, settings: IntakeSettings
 ) -> tuple[Target, FloatArray, FloatArray | None]:
-    """Give the target, one row of numbers per row of y, and the weights of rows and classes."""
+    """Give the target, y as numbers or codes, and the weights of rows and classes."""
     name = settings.estimator_name
     if settings.task == "regression":
-        numbers = read_numbers(y, n_rows, estimator_name=name)
+        several = settings.multi_output
+        numbers = read_numbers(y, n_rows, multi_output=several, estimator_name=name)
         targets = numbers.reshape(n_rows, -1)
         return Target("regression", n_outputs=targets.shape[1]), targets, weights
     labels = read_labels(y, n_rows, estimator_name=name)
@@ -74,6 +85,7 @@ def _read_target(
     present = np.ones(len(labels.classes), bool)
     if weights is not None:
         present = np.bincount(labels.codes, weights > 0, len(present)) > 0
-    targets = np.eye(len(present))[labels.codes][:, present]
+    # Rows of absent classes get a code of their neighbour: their weight is 0, so they go anyway.
+    codes = np.maximum(np.cumsum(present) - 1, 0)[labels.codes].astype(float)
     classes = labels.classes[present]
-    return Target("classification", classes, n_outputs=len(classes)), targets, weights
+    return Target("classification", classes, n_outputs=len(classes)), codes, weights

@@ -53,6 +53,17 @@ class Output:
     """``"sum"``, or ``"mean"``: divided by the sum of the tree weights, if there are trees."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeSum:
+    """Grown trees on top of a constant, before they are frozen."""
+
+    trees: Sequence[Tree]
+    baseline: FloatArray
+    """(n_outputs,)"""
+    tree_output: Sequence[int] | None = None
+    """The output each tree of scalar values adds to; None: trees of vectors that add to all."""
+
+
 class TreeForest(Model):
     """Trees, their weights, a baseline and a link.
 
@@ -96,20 +107,21 @@ class TreeForest(Model):
     @classmethod
     def from_trees(
         cls,
-        trees: Sequence[Tree],
+        grown: TreeSum,
         schema: FeatureSchema,
         target: Target,
         features: Sequence[FeatureBins],
         *,
-        baseline: FloatArray,
         output: Output,
         policy: Policy,
     ) -> "TreeForest":
-        """Freeze grown trees that have equal weights and add to all outputs."""
-        arrays = join_trees(trees, width=len(baseline))
-        arrays["tree_weight"] = np.ones(len(trees))
-        arrays["tree_output"] = np.full(len(trees), -1, np.int32)
-        arrays["baseline"] = np.asarray(baseline, np.float64)
+        """Freeze grown trees of equal weights."""
+        n_trees = len(grown.trees)
+        is_scalar = grown.tree_output is not None
+        arrays = join_trees(grown.trees, width=1 if is_scalar else len(grown.baseline))
+        arrays["tree_weight"] = np.ones(n_trees)
+        arrays["tree_output"] = np.array(grown.tree_output or [-1] * n_trees, np.int32)
+        arrays["baseline"] = np.asarray(grown.baseline, np.float64)
         arrays |= category_arrays(features)
         return cls(schema, target, arrays, output=output, policy=policy)
 

@@ -17,6 +17,10 @@ def _logistic(raw: FloatArray) -> FloatArray:
     return np.column_stack([1.0 - positive, positive])
 
 
+def _double_logistic(raw: FloatArray) -> FloatArray:
+    return _logistic(2.0 * raw)
+
+
 def _softmax(raw: FloatArray) -> FloatArray:
     probabilities: FloatArray = softmax(raw, axis=1)
     return probabilities
@@ -29,7 +33,11 @@ def _log(raw: FloatArray) -> FloatArray:
 LINKS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "identity": _identity,  # regression; or class shares that already are probabilities
     "logistic": _logistic,  # one raw score, the log-odds of the second class
+    "double_logistic": _double_logistic,  # half the log-odds: what exponential loss estimates
     "softmax": _softmax,  # one raw score per class
     "log": _log,  # positive targets: counts, amounts
 }
 """Inverse links by name: (n_rows, n_raw) raw scores to (n_rows, n_predictions)."""
+
+BINARY_LINKS = frozenset({"logistic", "double_logistic"})
+"""Links from one raw score to the probabilities of two classes."""

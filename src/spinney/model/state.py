@@ -16,6 +16,7 @@ from spinney.errors import InvalidModel
 from spinney.model import sections
 from spinney.model.committee import MAX_MEMBERS, MAX_NESTING, Committee
 from spinney.model.forest import NODE_ARRAYS, OTHER_ARRAYS, Output, TreeForest
+from spinney.model.links import BINARY_LINKS
 from spinney.model.model import Model, Policy
 from spinney.typing import AnyArray, FloatArray
 
@@ -74,9 +75,9 @@ def _check_agreement(forest: TreeForest) -> None:
     ):
         raise InvalidModel("the categories of the schema are not those of the forest")
     n_predictions = forest.target.n_outputs
-    is_logistic = forest.output.link == "logistic"
-    n_raw = 1 if is_logistic else n_predictions
-    if len(forest.arrays["baseline"]) != n_raw or (is_logistic and n_predictions != 2):
+    is_binary = forest.output.link in BINARY_LINKS
+    n_raw = 1 if is_binary else n_predictions
+    if len(forest.arrays["baseline"]) != n_raw or (is_binary and n_predictions != 2):
         raise InvalidModel("the forest has another number of outputs than its target")
     total = forest.arrays["tree_weight"].sum()
     if forest.output.aggregate == "mean" and len(forest) and not total > 0:

@@ -60,12 +60,13 @@ def grow_histogram_tree(
         settings.to_native(),
         n_threads,
     )
-    return _as_tree(grown, binned.features, centre)
+    return as_tree(grown, binned.features, grown["values"] + centre)
 
 
-def _as_tree(
-    grown: dict[str, AnyArray], features: tuple[FeatureBins, ...], centre: FloatArray
+def as_tree(
+    grown: dict[str, AnyArray], features: tuple[FeatureBins, ...], values: FloatArray
 ) -> Tree:
+    """Make a tree of the model from one that is still split by bins."""
     return Tree(
         feature=grown["feature"],
         threshold=np.array(
@@ -78,7 +79,7 @@ def _as_tree(
         missing_left=grown["missing_left"],
         category_set=grown["category_set"],
         category_sets=grown["category_sets"].reshape(-1, 32),
-        values=grown["values"] + centre,
+        values=values,
         count=grown["count"],
         weight=grown["weight"],
         gain=grown["gain"],

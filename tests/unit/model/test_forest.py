@@ -12,7 +12,7 @@ from spinney import DecisionTreeClassifier, DecisionTreeRegressor
 from spinney.data.binning import CategoryBins
 from spinney.errors import InvalidModel
 from spinney.model import Policy, TreeForest
-from spinney.model.forest import Output, narrowest
+from spinney.model.forest import Output, TreeSum, narrowest
 from spinney.model.state import model_from_bytes
 
 
@@ -44,11 +44,10 @@ def forest_of(seeds, *, weights=None, n_outputs=1):
         for levels in model.schema.levels
     ]
     forest = TreeForest.from_trees(
-        [fit.model_[0] for fit in fits],
+        TreeSum([fit.model_[0] for fit in fits], np.full(n_outputs, 0.5)),
         model.schema,
         model.target,
         features,
-        baseline=np.full(n_outputs, 0.5),
         output=Output(),
         policy=Policy(),
     )

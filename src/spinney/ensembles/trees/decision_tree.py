@@ -24,7 +24,7 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.model import Model, Policy, TreeForest
-from spinney.model.forest import Output
+from spinney.model.forest import Output, TreeSum
 from spinney.randomness import seed_from
 from spinney.trees.histogram import grow_histogram_tree
 from spinney.trees.settings import TreeSettings
@@ -92,11 +92,10 @@ class _DecisionTree(Estimator):
         )
         self._adopt(
             TreeForest.from_trees(
-                [tree],
+                TreeSum([tree], np.zeros(tree.values.shape[1])),
                 problem.schema,
                 problem.target,
                 problem.binned.features,
-                baseline=np.zeros(problem.targets.shape[1]),
                 output=Output(link="identity", aggregate="mean"),
                 policy=Policy(unseen=params["unseen"], extra=params["extra_columns"]),
             )
@@ -307,7 +306,7 @@ def _tree_settings(params: Mapping[str, Any], problem: Problem) -> TreeSettings:
     least = max(
         _weight(params["min_samples_split"], total), 2 * _weight(params["min_samples_leaf"], total)
     )
-    if problem.weights is not None and total < least <= len(problem.targets) / 10:
+    if problem.weights is not None and total < least <= len(problem.y) / 10:
         warnings.warn(
             f"The sample weights add up to {total:g}, less than the {least:g} a node must weigh to "
             "be split, so the tree is a single leaf. A weight counts as that many rows: give "

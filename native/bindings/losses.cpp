@@ -1,0 +1,64 @@
+#include "native/bindings/arrays.hpp"
+#include "native/losses/derivatives.hpp"
+
+namespace spinney::bindings {
+namespace {
+
+/// An array the function writes into.
+template <class T>
+using Output = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<T> view(const Output<T>& array) {
+    return {array.data(), array.size()};
+}
+
+using bindings::view;
+
+}  // namespace
+
+void bind_losses(nb::module_& module) {
+    module.def(
+        "fill_derivatives",
+        [](const std::string& loss, double parameter, const Array<double>& y,
+           const Array<double>& scores, const Output<float>& gradients,
+           const Output<float>& hessians, int n_threads) {
+            const LossSpec spec = {parse_loss(loss), parameter};
+            nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
+            fill_derivatives(spec, view(y), view(scores), view(gradients), view(hessians),
+                             n_threads);
+        },
+        "loss"_a, "parameter"_a, "y"_a, "scores"_a, "gradients"_a.noconvert(),
+        "hessians"_a.noconvert(), "n_threads"_a, "Derivatives of a loss by the score, row by row.");
+    module.def(
+        "fill_softmax_derivatives",
+        [](const Array<std::int32_t>& codes, const Array<double>& scores, std::size_t n_classes,
+           const Output<float>& gradients, const Output<float>& hessians, int n_threads) {
+            nb::gil_scoped_release unlocked;
+            fill_softmax_derivatives(view(codes), view(scores), n_classes, view(gradients),
+                                     view(hessians), n_threads);
+        },
+        "codes"_a, "scores"_a, "n_classes"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(),
+        "n_threads"_a, "Derivatives of the multinomial loss; class by class.");
+    module.def(
+        "sum_loss",
+        [](const std::string& loss, double parameter, const Array<double>& y,
+           const Array<double>& scores, const Array<double>& weights, int n_threads) {
+            const LossSpec spec = {parse_loss(loss), parameter};
+            nb::gil_scoped_release unlocked;
+            return sum_loss(spec, view(y), view(scores), view(weights), n_threads);
+        },
+        "loss"_a, "parameter"_a, "y"_a, "scores"_a, "weights"_a, "n_threads"_a,
+        "Weighted sum of a loss; weights empty: all 1.");
+    module.def(
+        "sum_softmax_loss",
+        [](const Array<std::int32_t>& codes, const Array<double>& scores, std::size_t n_classes,
+           const Array<double>& weights, int n_threads) {
+            nb::gil_scoped_release unlocked;
+            return sum_softmax_loss(view(codes), view(scores), n_classes, view(weights), n_threads);
+        },
+        "codes"_a, "scores"_a, "n_classes"_a, "weights"_a, "n_threads"_a,
+        "Weighted sum of the multinomial loss; weights empty: all 1.");
+}
+
+}  // namespace spinney::bindings

@@ -1,0 +1,64 @@
+/// Derivatives and values of losses over many rows: the one loop for all formulas.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace spinney {
+
+/// In the order of the table in derivatives.cpp.
+enum class LossKind {
+    kSquared,
+    kAbsolute,
+    kHuber,
+    kQuantile,
+    kPoisson,
+    kGamma,
+    kTweedie,
+    kLogistic,
+    kExponential,
+};
+
+/// A loss with its parameter: delta of Huber, level of quantile, power of Tweedie.
+struct LossSpec {
+    LossKind kind = LossKind::kSquared;
+    double parameter = 0.0;
+};
+
+/// Throws Failure(kInvalidParameter) for a name that does not exist.
+LossKind parse_loss(std::string_view name);
+
+/// gradients[i], hessians[i] = derivatives of the loss of row i by its score.
+void fill_derivatives(const LossSpec& loss, std::span<const double> y,
+                      std::span<const double> scores, std::span<float> gradients,
+                      std::span<float> hessians, int n_threads);
+
+/// Multinomial: scores row-major (n_rows, n_classes); derivatives class by class, (n_classes,
+/// n_rows). The hessian is p (1 - p), its diagonal.
+void fill_softmax_derivatives(std::span<const std::int32_t> codes, std::span<const double> scores,
+                              std::size_t n_classes, std::span<float> gradients,
+                              std::span<float> hessians, int n_threads);
+
+/// Sum of weight * loss. Rows are added in blocks of fixed size and blocks in their order, so the
+/// number of threads does not change it. weights empty: all 1.
+double sum_loss(const LossSpec& loss, std::span<const double> y, std::span<const double> scores,
+                std::span<const double> weights, int n_threads);
+double sum_softmax_loss(std::span<const std::int32_t> codes, std::span<const double> scores,
+                        std::size_t n_classes, std::span<const double> weights, int n_threads);
+
+/// Some rows of one output; what the kernels of derivatives_<isa>.cpp see.
+struct DerivativeTask {
+    LossSpec loss;
+    const double* y;
+    const double* scores;
+    float* gradients;
+    float* hessians;
+    std::size_t n;
+};
+
+using DerivativeKernel = void(const DerivativeTask& task);
+DerivativeKernel derivatives_portable, derivatives_avx2, derivatives_avx512;
+
+}  // namespace spinney

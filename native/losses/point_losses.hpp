@@ -1,0 +1,117 @@
+/// Losses of one row: a formula each. Loops, threads and weights live elsewhere.
+///
+/// To add a loss: write its struct here, add it to LossKind and to with_loss(), and give it a row
+/// in src/spinney/losses/table.py; the tests run over that table.
+#pragma once
+
+#include "native/base/elementary.hpp"
+
+namespace spinney {
+
+struct Derivatives {
+    double gradient;
+    double hessian;
+};
+
+#define SPINNEY_FORMULA [[gnu::always_inline]] inline
+
+/// (s - y)^2 / 2.
+struct SquaredLoss {
+    SPINNEY_FORMULA Derivatives derivatives(double y, double s) const { return {s - y, 1.0}; }
+    SPINNEY_FORMULA double value(double y, double s) const { return 0.5 * (s - y) * (s - y); }
+};
+
+/// |s - y|. The second derivative is zero; 1 turns the Newton step into a gradient step, and the
+/// leaves are then set to the median of their residuals. The same holds for Huber and quantile.
+struct AbsoluteLoss {
+    SPINNEY_FORMULA Derivatives derivatives(double y, double s) const {
+        return {s > y ? 1.0 : (s < y ? -1.0 : 0.0), 1.0};
+    }
+    SPINNEY_FORMULA double value(double y, double s) const { return s > y ? s - y : y - s; }
+};
+
+/// Squared up to delta, linear beyond.
+struct HuberLoss {
+    double delta;
+    SPINNEY_FORMULA Derivatives derivatives(double y, double s) const {
+        const double r = s - y;
+        return {r > delta ? delta : (r < -delta ? -delta : r), 1.0};
+    }
+    SPINNEY_FORMULA double value(double y, double s) const {
+        const double r = s > y ? s - y : y - s;
+        return r <= delta ? 0.5 * r * r : delta * (r - 0.5 * delta);
+    }
+};
+
+/// max(q * (y - s), (q - 1) * (y - s)).
+struct QuantileLoss {
+    double q;
+    SPINNEY_FORMULA Derivatives derivatives(double y, double s) const {
+        return {y >= s ? -q : 1.0 - q, 1.0};
+    }
+    SPINNEY_FORMULA double value(double y, double s) const {
+        return y >= s ? q * (y - s) : (q - 1.0) * (y - s);
+    }
+};
+
+/// e^s - y s, log link; half the Poisson deviance up to a term of y.
+struct PoissonLoss {
+    SPINNEY_FORMULA Derivatives derivatives(double y, double s) const {
+        const double mean = exact_exp(s);
+        return {mean - y, mean};
+    }
+    SPINNEY_FORMULA double value(double y, double s) const { return exact_exp(s) - y * s; }
+};
+
+/// s + y e^-s, log link; half the gamma deviance up to a term of y.
+struct GammaLoss {
+    SPINNEY_FORMULA Derivatives derivatives(double y, double s) const {
+        const double ratio = y * exact_exp(-s);
+        return {1.0 - ratio, ratio};
+    }
+    SPINNEY_FORMULA double value(double y, double s) const { return s + y * exact_exp(-s); }
+};
+
+/// e^((2-p)s)/(2-p) - y e^((1-p)s)/(1-p), log link, 1 < p < 2.
+struct TweedieLoss {
+    double power;
+    SPINNEY_FORMULA Derivatives derivatives(double y, double s) const {
+        const double a = exact_exp((1.0 - power) * s);
+        const double b = exact_exp((2.0 - power) * s);
+        return {b - y * a, (2.0 - power) * b - (1.0 - power) * y * a};
+    }
+    SPINNEY_FORMULA double value(double y, double s) const {
+        const double a = exact_exp((1.0 - power) * s);
+        const double b = exact_exp((2.0 - power) * s);
+        return b / (2.0 - power) - y * a / (1.0 - power);
+    }
+};
+
+/// ln(1 + e^s) - y s for y in {0, 1}.
+struct LogisticLoss {
+    SPINNEY_FORMULA Derivatives derivatives(double y, double s) const {
+        // e^-|s| never overflows, and p (1 - p) keeps its digits in both tails.
+        const double small = exact_exp(s < 0.0 ? s : -s);
+        const double inverse = 1.0 / (1.0 + small);
+        const double p = s < 0.0 ? small * inverse : inverse;
+        return {p - y, small * inverse * inverse};
+    }
+    SPINNEY_FORMULA double value(double y, double s) const {
+        const double small = exact_exp(s < 0.0 ? s : -s);
+        return (s > 0.0 ? s : 0.0) + exact_log(1.0 + small) - y * s;
+    }
+};
+
+/// e^(-(2y - 1) s) for y in {0, 1}: AdaBoost's loss.
+struct ExponentialLoss {
+    SPINNEY_FORMULA Derivatives derivatives(double y, double s) const {
+        const double sign = 2.0 * y - 1.0;
+        const double loss = exact_exp(-sign * s);
+        return {-sign * loss, loss};
+    }
+    SPINNEY_FORMULA double value(double y, double s) const {
+        return exact_exp(-(2.0 * y - 1.0) * s);
+    }
+};
+
+}  // namespace spinney

@@ -1,0 +1,67 @@
+/// Growing the trees of a boosted sum on one set of bins.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "native/trees/gradient_split.hpp"
+#include "native/trees/histogram_grower.hpp"
+#include "native/trees/row_partition.hpp"
+
+namespace spinney {
+
+/// Grows one tree after another; keeps its buffers, so that a round allocates next to nothing.
+///
+/// The tree is the same for every number of threads: all sums are integers, ties have a total
+/// order.
+class GradientGrower {
+  public:
+    GradientGrower(FeatureBlocks data, int n_threads);
+    ~GradientGrower();
+    GradientGrower(const GradientGrower&) = delete;
+    GradientGrower& operator=(const GradientGrower&) = delete;
+
+    /// Values of nodes are -G / (H + l2), from the gradients themselves, not from their packed
+    /// form. rows: the ones to grow on, increasing; empty: all.
+    GrownTree grow(const GradientInput& input, std::span<const std::uint32_t> rows,
+                   const GradientTreeSettings& settings);
+
+    /// Adds to the score of every row grown on the value of its leaf; values: one per node of the
+    /// tree that grow() returned last.
+    void add_leaf_values(std::span<const double> values, std::span<double> scores,
+                         std::size_t stride) const;
+
+    const FeatureBlocks& data() const { return data_; }
+
+  private:
+    struct Node;
+    struct Leaf {
+        std::size_t first, last;  ///< rows of the partition
+        std::int32_t place;       ///< node in the frozen tree
+    };
+
+    void open_root();
+    void open(std::int32_t id);
+    void split_node(std::int32_t id);
+    void fill_histograms(Node& parent, Node& left, Node& right);
+    bool may_split(const Node& node) const;
+    std::unique_ptr<GradientHistogram> take_histogram();
+    GradientSums packed_sums(std::size_t first, std::size_t last) const;
+    void set_values(const GradientInput& input, GrownTree& tree) const;
+    GrownTree frozen();
+
+    FeatureBlocks data_;
+    int n_threads_;
+    RowPartition rows_;
+    PackedGradients packed_;
+    GradientTreeSettings settings_;
+    GradientObjective objective_;
+    std::vector<Node> nodes_;
+    std::vector<Leaf> leaves_;
+    std::vector<std::unique_ptr<GradientHistogram>> spare_;  ///< histograms no node needs now
+    class Order;
+    std::unique_ptr<Order> order_;
+};
+
+}  // namespace spinney

@@ -1,0 +1,115 @@
+"""Growing the trees of a boosted sum."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spinney._native import _ext
+from spinney.data.binning import BinnedTable, CategoryBins
+from spinney.data.fixed_point import exact_total, fixed_weights
+from spinney.model.tree import Tree
+from spinney.trees.histogram import as_tree
+from spinney.typing import AnyArray, FloatArray
+
+_MOST = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradientTreeSettings:
+    """Limits of one tree of a boosted sum; the native grower trusts them."""
+
+    max_leaf_nodes: int | None = 31
+    max_depth: int | None = None
+    leaf_wise: bool = True
+    min_samples_leaf: float = 20.0
+    min_child_weight: float = 0.0
+    l1: float = 0.0
+    l2: float = 0.0
+    min_split_gain: float = 0.0
+    max_features: int | None = None
+
+    def to_native(self, seed: int) -> _ext.GradientTreeSettings:
+        """Make the native twin, where 0 stands for no limit; ``seed`` decides drawn features."""
+        native = _ext.GradientTreeSettings()
+        native.max_leaf_nodes = min(self.max_leaf_nodes or 0, _MOST)
+        native.max_depth = min(self.max_depth or 0, _MOST)
+        native.leaf_wise = self.leaf_wise
+        native.min_samples_leaf = self.min_samples_leaf
+        native.min_child_weight = self.min_child_weight
+        native.l1 = self.l1
+        native.l2 = self.l2
+        native.min_split_gain = self.min_split_gain
+        native.max_features = min(self.max_features or 0, _MOST)
+        native.seed = seed
+        return native
+
+
+class GradientGrower:
+    """Grows one tree after another on the same bins and row weights.
+
+    Whole row weights count like repeated rows, exactly. Other weights, and ``factors`` of the loss
+    (class weights), multiply the derivatives; factors do not count for the least weight of a leaf.
+    """
+
+    def __init__(
+        self,
+        binned: BinnedTable,
+        weights: FloatArray | None,
+        factors: FloatArray | None = None,
+        *,
+        n_threads: int = 1,
+    ) -> None:
+        self._features = binned.features
+        self._native = _ext.GradientGrower(
+            binned.bins,
+            np.array([feature.n_value_bins for feature in binned.features], np.int32),
+            np.array([isinstance(f, CategoryBins) for f in binned.features], np.uint8),
+            n_threads,
+        )
+        total = float(binned.n_rows) if weights is None else exact_total(weights)
+        self._repeat = weights is None or (total < 2.0**31 and bool(np.all(weights % 1.0 == 0.0)))
+        self._integers, exponent = np.empty(0, np.int64), 0
+        if weights is not None and self._repeat:
+            self._integers = weights.astype(np.int64)
+        elif weights is not None:
+            self._integers, exponent = fixed_weights(weights, bits=32)
+            factors = weights if factors is None else weights * factors
+        self._factors = None if factors is None else factors.astype(np.float32)
+        self._weight_facts = (float(np.ldexp(1.0, exponent)), total)
+
+    def grow(
+        self,
+        gradients: AnyArray,
+        hessians: AnyArray | None,
+        settings: GradientTreeSettings,
+        *,
+        learning_rate: float,
+        seed: int,
+    ) -> Tree:
+        """Grow one tree; the value of a node is ``-learning_rate * G / (H + l2)``.
+
+        Parameters
+        ----------
+        gradients, hessians : (n_rows,) float32; no hessians: all 1
+        settings : limits
+        learning_rate : factor of all values
+        seed : decides drawn features
+        """
+        second = np.empty(0, np.float32) if hessians is None else hessians
+        if self._factors is not None:
+            gradients = gradients * self._factors
+            second = self._factors if hessians is None else hessians * self._factors
+        grown = self._native.grow(
+            gradients,
+            second,
+            self._integers,
+            self._repeat,
+            self._weight_facts,
+            np.empty(0, np.uint32),
+            settings.to_native(seed),
+        )
+        return as_tree(grown, self._features, grown["values"] * learning_rate)
+
+    def add_leaf_values(self, tree: Tree, scores: FloatArray, output: int) -> None:
+        """Add the tree grown last to one column of the training scores, in place."""
+        self._native.add_leaf_values(tree.values.reshape(-1), scores, output)
