@@ -5,7 +5,15 @@ import platform
 from importlib import metadata
 from pathlib import Path
 
-PEERS = ("spinney", "numpy", "scikit-learn", "lightgbm", "xgboost-cpu", "catboost")
+PEERS = (
+    "spinney",
+    "numpy",
+    "scikit-learn",
+    "lightgbm",
+    "xgboost-cpu",
+    "catboost",
+    "hessboost",
+)
 
 
 def describe() -> dict[str, str]:

@@ -60,20 +60,29 @@ def run_kernels(python: Path) -> None:
         keep(program.name, {"machine": machine, "kernels": found}, print_rows(title, header, rows))
 
 
+def duel_table(name: str, found: dict) -> str:
+    """Fastest first, with the loss on held-out rows where there is one."""
+    ours = found["seconds"]["spinney"]
+    header = ["contender", "ms", "ratio to spinney"]
+    rows = [
+        [peer, f"{1000 * seconds:.0f}", f"{seconds / ours:.2f}"]
+        for peer, seconds in sorted(found["seconds"].items(), key=lambda item: item[1])
+    ]
+    if "losses" in found:
+        header.append("held-out loss")
+        for row in rows:
+            row.append(f"{found['losses'][row[0]]:.5f}")
+    return print_rows(f"{name}: {found['workload']}", header, rows)
+
+
 def run_duels(python: Path) -> None:
     for script in sorted((ROOT / "benchmarks/duels").glob("*.py")):
         if script.name == "stopwatch.py":
             continue
-        (found,) = json_lines([python, script])
-        ours = found["seconds"]["spinney"]
-        rows = [
-            [name, f"{1000 * seconds:.0f}", f"{seconds / ours:.1f}"]
-            for name, seconds in sorted(found["seconds"].items(), key=lambda item: item[1])
-        ]
-        machine = ", ".join(f"{key} {value}" for key, value in found["machine"].items())
-        title = f"{script.stem}: {found['workload']}"
-        text = print_rows(title, ["contender", "ms", "ratio to spinney"], rows)
-        keep(f"duel_{script.stem}", found, text + f"\n{machine}\n")
+        results = json_lines([python, script])
+        text = "\n".join(duel_table(script.stem, found) for found in results)
+        machine = ", ".join(f"{key} {value}" for key, value in results[0]["machine"].items())
+        keep(f"duel_{script.stem}", results, text + f"\n{machine}\n")
 
 
 def main() -> int:
