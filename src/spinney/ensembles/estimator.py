@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from spinney.ensembles.fitting import IntakeSettings, Problem, read_problem
 from spinney.ensembles.parameters import Rule, check_parameters
 from spinney.errors import InvalidModel, UnknownParameter, nearest_names, shorten
 from spinney.model import Model
@@ -58,6 +59,19 @@ class Estimator(BaseEstimator):
 
     def _n_threads(self) -> int:
         return resolve_n_jobs(self.get_params(deep=False).get("n_jobs"))
+
+    def _read_problem(self, X: Any, y: Any, sample_weight: Any, **changes: Any) -> Problem:
+        """Read what ``fit`` was given, as the parameters every learner has say."""
+        params = self.get_params(deep=False)
+        settings = IntakeSettings(
+            estimator_name=type(self).__name__,
+            task=self._task,
+            categorical_features=params["categorical_features"],
+            max_bins=params["max_bins"],
+            n_threads=self._n_threads(),
+            **changes,
+        )
+        return read_problem(X, y, sample_weight, settings)
 
     def _adopt(self, model: Model) -> None:
         """Become the fitted estimator of a model, new or loaded."""

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.data.target import Labels
 from spinney.data.weights import weights_per_class
 from spinney.ensembles.estimator import Estimator
-from spinney.ensembles.fitting import IntakeSettings, Problem, read_problem
+from spinney.ensembles.fitting import Problem
 from spinney.ensembles.gradient.rounds import RoundSettings, boost_rounds
 from spinney.ensembles.parameters import (
     Checked,
@@ -77,19 +77,10 @@ class _GradientBoosting(Estimator):
         """
         self._check_parameters()
         params = self.get_params(deep=False)
-        n_threads = self._n_threads()
-        intake = IntakeSettings(
-            estimator_name=type(self).__name__,
-            task=self._task,
-            categorical_features=params["categorical_features"],
-            max_bins=params["max_bins"],
-            multi_output=False,
-            n_threads=n_threads,
-        )
-        problem = read_problem(X, y, sample_weight, intake)
+        problem = self._read_problem(X, y, sample_weight, multi_output=False)
         loss = self._loss(problem)
         loss.check(problem.y.reshape(-1))
-        settings = _round_settings(params, len(problem.schema.names), n_threads)
+        settings = _round_settings(params, len(problem.schema.names), self._n_threads())
         self._adopt(
             TreeForest.from_trees(
                 boost_rounds(problem, self._factors(problem), loss, settings),

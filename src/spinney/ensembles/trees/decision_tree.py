@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.ensembles.estimator import Estimator
-from spinney.ensembles.fitting import IntakeSettings, Problem, read_problem
+from spinney.ensembles.fitting import Problem
 from spinney.ensembles.parameters import (
     Checked,
     Choice,
@@ -71,16 +71,8 @@ class _DecisionTree(Estimator):
         """
         self._check_parameters()
         params = self.get_params(deep=False)
-        n_threads = self._n_threads()
-        intake = IntakeSettings(
-            estimator_name=type(self).__name__,
-            task=self._task,
-            categorical_features=params["categorical_features"],
-            class_weight=params.get("class_weight"),
-            max_bins=params["max_bins"],
-            n_threads=n_threads,
-        )
-        problem = read_problem(X, y, sample_weight, intake)
+        class_weight = params.get("class_weight")
+        problem = self._read_problem(X, y, sample_weight, class_weight=class_weight)
         settings = _tree_settings(params, problem)
         tree = grow_histogram_tree(
             problem.binned,
@@ -88,7 +80,7 @@ class _DecisionTree(Estimator):
             problem.weights,
             settings,
             one_hot=self._task == "classification",
-            n_threads=n_threads,
+            n_threads=self._n_threads(),
         )
         self._adopt(
             TreeForest.from_trees(
