@@ -89,6 +89,15 @@ class BoundGrower {
         grower_.add_leaf_values(view(values), of_output, scores.shape(1));
     }
 
+    nb::dict node_ranges() const {
+        GradientGrower::NodeRanges ranges = grower_.node_ranges();
+        nb::dict arrays;
+        arrays["rows"] = give(std::vector<std::uint32_t>(ranges.rows.begin(), ranges.rows.end()));
+        arrays["first"] = give(std::move(ranges.first));
+        arrays["last"] = give(std::move(ranges.last));
+        return arrays;
+    }
+
   private:
     static FeatureBlocks blocks(const Bins& bins, const Array<std::int32_t>& n_value_bins,
                                 const Array<std::uint8_t>& categorical, int n_threads) {
@@ -160,8 +169,9 @@ void bind_trees(nb::module_& module) {
              "weights_repeat"_a, "weight_facts"_a, "rows"_a, "settings"_a,
              "One tree; hessians, weights, rows may be empty. weight_facts: (scale, total).")
         .def("add_leaf_values", &BoundGrower::add_leaf_values, "values"_a, "scores"_a.noconvert(),
-             "output"_a,
-             "Add the value of its leaf in the last tree to the score of every row it grew on.");
+             "output"_a, "Add the value of its leaf in the last tree to the score of every row.")
+        .def("node_ranges", &BoundGrower::node_ranges,
+             "Rows of the nodes of the last tree: rows[first[i]:last[i]] for node i.");
 }
 
 }  // namespace spinney::bindings

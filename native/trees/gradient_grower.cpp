@@ -165,6 +165,8 @@ void GradientGrower::fill_histograms(Node& parent, Node& left, Node& right) {
 GrownTree GradientGrower::frozen() {
     GrownTree tree;
     leaves_.clear();
+    preorder_.clear();
+    places_.assign(nodes_.size(), -1);
     struct Visit {
         std::int32_t id;
         std::int32_t parent;  ///< place whose `right` this node is; -1: none
@@ -176,6 +178,8 @@ GrownTree GradientGrower::frozen() {
         Node& node = nodes_[static_cast<std::size_t>(visit.id)];
         const auto place = static_cast<std::int32_t>(tree.feature.size());
         if (visit.parent >= 0) tree.right[static_cast<std::size_t>(visit.parent)] = place;
+        preorder_.push_back(visit.id);
+        places_[static_cast<std::size_t>(visit.id)] = place;
         tree.append(node.left >= 0 ? &node.split : nullptr);
         tree.count.push_back(static_cast<std::int64_t>(node.n_rows()));
         tree.weight.push_back(objective_.weight(node.total));
@@ -238,6 +242,39 @@ void GradientGrower::add_leaf_values(std::span<const double> values, std::span<d
             scores[row * stride] += value;
         }
     });
+    if (rows_.size() == data_.n_rows()) return;
+    std::vector<std::uint8_t> grown_on(data_.n_rows(), 0);
+    for (const std::uint32_t row : rows_.rows(0, rows_.size())) grown_on[row] = 1;
+    parallel_blocks(n_threads_, data_.n_rows(), kChunk, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t row = begin; row < end; ++row) {
+            if (grown_on[row] != 0) continue;
+            const std::int32_t id = leaf_of(static_cast<std::uint32_t>(row));
+            const std::int32_t place = places_[static_cast<std::size_t>(id)];
+            scores[row * stride] += values[static_cast<std::size_t>(place)];
+        }
+    });
+}
+
+std::int32_t GradientGrower::leaf_of(std::uint32_t row) const {
+    std::int32_t id = 0;
+    for (;;) {
+        const Node& node = nodes_[static_cast<std::size_t>(id)];
+        if (node.left < 0) return id;
+        const auto feature = static_cast<std::size_t>(node.split.feature);
+        const auto missing_bin = static_cast<std::uint8_t>(data_.n_value_bins(feature));
+        const std::uint8_t bin = data_.column(feature)[row];
+        id = node.split.sends_left(bin, missing_bin) ? node.left : node.right;
+    }
+}
+
+GradientGrower::NodeRanges GradientGrower::node_ranges() const {
+    NodeRanges ranges = {rows_.rows(0, rows_.size()), {}, {}};
+    for (const std::int32_t id : preorder_) {
+        const Node& node = nodes_[static_cast<std::size_t>(id)];
+        ranges.first.push_back(static_cast<std::int64_t>(node.first));
+        ranges.last.push_back(static_cast<std::int64_t>(node.last));
+    }
+    return ranges;
 }
 
 }  // namespace spinney

@@ -27,10 +27,17 @@ class GradientGrower {
     GrownTree grow(const GradientInput& input, std::span<const std::uint32_t> rows,
                    const GradientTreeSettings& settings);
 
-    /// Adds to the score of every row grown on the value of its leaf; values: one per node of the
-    /// tree that grow() returned last.
+    /// Adds to the score of every row of the table the value of its leaf, also of rows that were
+    /// not grown on; values: one per node of the tree that grow() returned last.
     void add_leaf_values(std::span<const double> values, std::span<double> scores,
                          std::size_t stride) const;
+
+    /// The rows of every node of the last tree: ranges of one permutation of the rows grown on.
+    struct NodeRanges {
+        std::span<const std::uint32_t> rows;
+        std::vector<std::int64_t> first, last;  ///< per node, in preorder
+    };
+    NodeRanges node_ranges() const;
 
     const FeatureBlocks& data() const { return data_; }
 
@@ -50,6 +57,7 @@ class GradientGrower {
     GradientSums packed_sums(std::size_t first, std::size_t last) const;
     void set_values(const GradientInput& input, GrownTree& tree) const;
     GrownTree frozen();
+    std::int32_t leaf_of(std::uint32_t row) const;
 
     FeatureBlocks data_;
     int n_threads_;
@@ -59,6 +67,8 @@ class GradientGrower {
     GradientObjective objective_;
     std::vector<Node> nodes_;
     std::vector<Leaf> leaves_;
+    std::vector<std::int32_t> preorder_;  ///< number of each node of the frozen tree
+    std::vector<std::int32_t> places_;    ///< the inverse: place in the frozen tree
     std::vector<std::unique_ptr<GradientHistogram>> spare_;  ///< histograms no node needs now
     class Order;
     std::unique_ptr<Order> order_;

@@ -191,6 +191,7 @@ class GradientGrower:
         """
 
     def add_leaf_values(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], output: int) -> None:
-        """
-        Add the value of its leaf in the last tree to the score of every row it grew on.
-        """
+        """Add the value of its leaf in the last tree to the score of every row."""
+
+    def node_ranges(self) -> dict:
+        """Rows of the nodes of the last tree: rows[first[i]:last[i]] for node i."""

@@ -27,6 +27,13 @@ class GradientTreeSettings:
     l2: float = 0.0
     min_split_gain: float = 0.0
     max_features: int | None = None
+    """Features drawn at each node to choose from; None: all."""
+    max_features_per_tree: int | None = None
+    """Features drawn for each tree; None: all."""
+    monotone: tuple[int, ...] | None = None
+    """1, -1 or 0 per feature: the prediction must not fall, not rise, or may do both."""
+    interactions: tuple[tuple[int, ...], ...] | None = None
+    """Groups of features that may occur together on a path; they may overlap."""
 
     def to_native(self, seed: int) -> _ext.GradientTreeSettings:
         """Make the native twin, where 0 stands for no limit; ``seed`` decides drawn features."""
@@ -42,6 +49,15 @@ class GradientTreeSettings:
         native.max_features = min(self.max_features or 0, _MOST)
         native.seed = seed
         return native
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeRows:
+    """Which rows reached which node: node i has ``rows[first[i]:last[i]]``; nodes in preorder."""
+
+    rows: AnyArray
+    first: AnyArray
+    last: AnyArray
 
 
 class GradientGrower:
@@ -85,6 +101,7 @@ class GradientGrower:
         *,
         learning_rate: float,
         seed: int,
+        rows: AnyArray | None = None,
     ) -> Tree:
         """Grow one tree; the value of a node is ``-learning_rate * G / (H + l2)``.
 
@@ -94,6 +111,7 @@ class GradientGrower:
         settings : limits
         learning_rate : factor of all values
         seed : decides drawn features
+        rows : numbers of the rows to grow on, increasing; None: all
         """
         second = np.empty(0, np.float32) if hessians is None else hessians
         if self._factors is not None:
@@ -105,11 +123,19 @@ class GradientGrower:
             self._integers,
             self._repeat,
             self._weight_facts,
-            np.empty(0, np.uint32),
+            np.empty(0, np.uint32) if rows is None else rows.astype(np.uint32, copy=False),
             settings.to_native(seed),
         )
         return as_tree(grown, self._features, grown["values"] * learning_rate)
 
     def add_leaf_values(self, tree: Tree, scores: FloatArray, output: int) -> None:
-        """Add the tree grown last to one column of the training scores, in place."""
+        """Add the tree grown last to one column of the scores of all rows, in place.
+
+        ``tree`` may have other values than it was grown with. Rows it was not grown on are sent
+        down the tree by their bins.
+        """
         self._native.add_leaf_values(tree.values.reshape(-1), scores, output)
+
+    def node_rows(self) -> NodeRows:
+        """Give the rows of every node of the tree grown last."""
+        return NodeRows(**self._native.node_ranges())
