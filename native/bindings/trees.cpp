@@ -53,15 +53,16 @@ class BoundGrower {
   public:
     BoundGrower(const Bins& bins, const Array<std::int32_t>& n_value_bins,
                 const Array<std::uint8_t>& categorical, int n_threads)
-        : grower_(blocks(bins, n_value_bins, categorical, n_threads), n_threads) {}
+        : bins_(bins),
+          grower_(training_bins(bins, n_value_bins, categorical, n_threads), n_threads) {}
 
     nb::dict grow(const Array<float>& gradients, const Array<float>& hessians,
                   const Array<std::int64_t>& weights, bool weights_repeat,
-                  std::pair<double, double> weight_facts, const Array<std::uint32_t>& rows,
+                  double weight_scale, const Array<std::uint32_t>& rows,
                   const GradientTreeSettings& settings) {
-        const std::size_t n_rows = grower_.data().n_rows();
-        const GradientInput input = {view(gradients), view(hessians),     view(weights),
-                                     weights_repeat,  weight_facts.first, weight_facts.second};
+        const std::size_t n_rows = grower_.bins().n_rows();
+        const GradientInput input = {view(gradients), view(hessians), view(weights), weights_repeat,
+                                     weight_scale};
         const auto fits = [n_rows](std::size_t n) { return n == 0 || n == n_rows; };
         const auto chosen = view(rows);
         if (gradients.size() != n_rows || !fits(hessians.size()) || !fits(weights.size()) ||
@@ -80,13 +81,21 @@ class BoundGrower {
 
     void add_leaf_values(const Array<double>& values, const Scores& scores,
                          std::size_t output) const {
-        if (values.size() != n_nodes_ || scores.shape(0) != grower_.data().n_rows() ||
+        if (values.size() != n_nodes_ || scores.shape(0) != grower_.bins().n_rows() ||
             output >= scores.shape(1)) {
             throw Failure(FailureKind::kInvalidInput, "values or scores do not fit the last tree");
         }
         const std::span<double> of_output(scores.data() + output, scores.size() - output);
         nb::gil_scoped_release unlocked;
         grower_.add_leaf_values(view(values), of_output, scores.shape(1));
+    }
+
+    void make_monotone(const nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>& values)
+        const {
+        if (values.size() != n_nodes_) {
+            throw Failure(FailureKind::kInvalidInput, "values do not fit the last tree");
+        }
+        grower_.make_monotone({values.data(), values.size()});
     }
 
     nb::dict node_ranges() const {
@@ -99,7 +108,7 @@ class BoundGrower {
     }
 
   private:
-    static FeatureBlocks blocks(const Bins& bins, const Array<std::int32_t>& n_value_bins,
+    static TrainingBins training_bins(const Bins& bins, const Array<std::int32_t>& n_value_bins,
                                 const Array<std::uint8_t>& categorical, int n_threads) {
         if (n_value_bins.size() != bins.shape(1) || categorical.size() != bins.shape(1)) {
             throw Failure(FailureKind::kInvalidInput, "bins and features differ in number");
@@ -110,6 +119,7 @@ class BoundGrower {
         return std::is_sorted(rows.begin(), rows.end()) && (rows.empty() || rows.back() < n_rows);
     }
 
+    Bins bins_;  ///< keeps the rows alive that the grower borrows
     GradientGrower grower_;
     std::size_t n_nodes_ = 0;
 };
@@ -160,16 +170,21 @@ void bind_trees(nb::module_& module) {
         .def_rw("l2", &GradientTreeSettings::l2)
         .def_rw("min_split_gain", &GradientTreeSettings::min_split_gain)
         .def_rw("max_features", &GradientTreeSettings::max_features)
-        .def_rw("seed", &GradientTreeSettings::seed);
+        .def_rw("max_features_per_tree", &GradientTreeSettings::max_features_per_tree)
+        .def_rw("seed", &GradientTreeSettings::seed)
+        .def_rw("monotone", &GradientTreeSettings::monotone)
+        .def_rw("interactions", &GradientTreeSettings::interactions);
 
     nb::class_<BoundGrower>(module, "GradientGrower", "Grows the trees of a boosted sum.")
         .def(nb::init<const Bins&, const Array<std::int32_t>&, const Array<std::uint8_t>&, int>(),
              "bins"_a, "n_value_bins"_a, "categorical"_a, "n_threads"_a)
         .def("grow", &BoundGrower::grow, "gradients"_a, "hessians"_a, "weights"_a,
-             "weights_repeat"_a, "weight_facts"_a, "rows"_a, "settings"_a,
-             "One tree; hessians, weights, rows may be empty. weight_facts: (scale, total).")
+             "weights_repeat"_a, "weight_scale"_a, "rows"_a, "settings"_a,
+             "One tree; hessians, weights, rows may be empty.")
         .def("add_leaf_values", &BoundGrower::add_leaf_values, "values"_a, "scores"_a.noconvert(),
              "output"_a, "Add the value of its leaf in the last tree to the score of every row.")
+        .def("make_monotone", &BoundGrower::make_monotone, "values"_a.noconvert(),
+             "Bring values of the nodes of the last tree within its bounds, in place.")
         .def("node_ranges", &BoundGrower::node_ranges,
              "Rows of the nodes of the last tree: rows[first[i]:last[i]] for node i.");
 }

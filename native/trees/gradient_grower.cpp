@@ -1,18 +1,23 @@
 #include "native/trees/gradient_grower.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
-#include <limits>
+#include <numeric>
 
 #include "native/base/parallel.hpp"
-#include "native/trees/growth_order.hpp"
 #include "native/trees/split_finder.hpp"
 
 namespace spinney {
 namespace {
 
-/// Rows whose gradients are summed by one thread at a time.
+/// Rows of a leaf that a thread takes at a time.
 constexpr std::size_t kChunk = 16384;
+/// Features whose splits a thread searches at a time.
+constexpr std::size_t kSearchFeatures = 4;
+/// Cells below which a second thread costs more than it saves.
+constexpr std::size_t kWorthAThread = 4096;
 
 }  // namespace
 
@@ -23,41 +28,61 @@ struct GradientGrower::Node {
     std::int32_t left = -1;
     std::int32_t right = -1;
     GradientSums total;
-    Split split;
+    ValueBounds bounds;
+    GradientSplit split;
     std::unique_ptr<GradientHistogram> histogram;
+    std::vector<std::uint8_t> allowed;  ///< per feature: may be split on; empty: all of the tree's
+    std::vector<std::uint32_t> used;    ///< features of the path, where interactions are limited
 
     std::size_t n_rows() const { return last - first; }
+    bool allows(std::size_t feature) const { return allowed.empty() || allowed[feature] != 0; }
 };
 
-class GradientGrower::Order : public GrowthOrder {
-    using GrowthOrder::GrowthOrder;
+/// Nodes whose split is searched together. The histogram of the second is still to be made, as the
+/// difference of two others, where these are given.
+struct GradientGrower::Search {
+    std::array<Node*, 2> nodes{};  ///< null: not searched
+    GradientHistogram* parent = nullptr;
+    GradientHistogram* child = nullptr;
 };
 
-GradientGrower::GradientGrower(FeatureBlocks data, int n_threads)
-    : data_(std::move(data)), n_threads_(n_threads), rows_(data_.n_rows()) {}
+GradientGrower::GradientGrower(TrainingBins bins, int n_threads)
+    : bins_(std::move(bins)),
+      n_threads_(n_threads),
+      builder_(bins_, n_threads),
+      rows_(bins_.n_rows()) {}
 
 GradientGrower::~GradientGrower() = default;
 
 GrownTree GradientGrower::grow(const GradientInput& input, std::span<const std::uint32_t> rows,
                                const GradientTreeSettings& settings) {
-    settings_ = settings;
-    rows_.reset(rows);
-    packed_.fill(input, n_threads_);
-    objective_.scales = {packed_.gradient_scale(), packed_.hessian_scale(), input.weight_scale};
-    objective_.l1 = settings.l1;
-    objective_.l2 = settings.l2;
-    nodes_.clear();
-    order_ = std::make_unique<Order>(settings.leaf_wise);
+    start(input, rows, settings);
     open_root();
     std::int32_t n_leaves = 1;
-    while (!order_->empty() &&
-           (settings.max_leaf_nodes == 0 || n_leaves < settings.max_leaf_nodes)) {
-        split_node(order_->pop().node);
+    const std::int32_t most = settings.max_leaf_nodes;
+    while (!order_.empty() && (most == 0 || n_leaves < most)) {
         ++n_leaves;
+        split_node(order_.pop().node, n_leaves == most);
     }
     GrownTree tree = frozen();
     set_values(input, tree);
     return tree;
+}
+
+void GradientGrower::start(const GradientInput& input, std::span<const std::uint32_t> rows,
+                           const GradientTreeSettings& settings) {
+    settings_ = settings;
+    rows_.reset(rows);
+    packed_.fill(input, rows, n_threads_);
+    objective_.scales = {packed_.gradient_scale(), packed_.hessian_scale(), input.weight_scale};
+    objective_.l1 = settings.l1;
+    objective_.l2 = settings.l2;
+    nodes_.clear();
+    order_ = GrowthOrder(true);
+    const TreeSettings drawing = {.max_features = settings.max_features_per_tree,
+                                  .seed = settings.seed};
+    constexpr std::int32_t kWholeTree = -1;  // no node has this number
+    tree_features_ = draw_features(bins_.n_features(), drawing, kWholeTree);
 }
 
 bool GradientGrower::may_split(const Node& node) const {
@@ -66,84 +91,114 @@ bool GradientGrower::may_split(const Node& node) const {
 }
 
 std::unique_ptr<GradientHistogram> GradientGrower::take_histogram() {
-    if (spare_.empty()) return std::make_unique<GradientHistogram>(data_);
+    if (spare_.empty()) return std::make_unique<GradientHistogram>(bins_);
     auto histogram = std::move(spare_.back());
     spare_.pop_back();
     return histogram;
 }
 
-GradientSums GradientGrower::packed_sums(std::size_t first, std::size_t last) const {
-    const auto rows = rows_.rows(first, last);
-    std::vector<GradientSums> of_chunk((rows.size() + kChunk - 1) / kChunk);
-    parallel_blocks(n_threads_, rows.size(), kChunk, [&](std::size_t begin, std::size_t end) {
-        GradientSums sums;
-        for (std::size_t i = begin; i < end; ++i) {
-            sums += packed_.of_row(rows[i]);
-        }
-        of_chunk[begin / kChunk] = sums;
-    });
-    GradientSums total;
-    for (const GradientSums& sums : of_chunk) total += sums;
-    return total;
+void GradientGrower::open_root() {
+    nodes_.emplace_back();
+    Node& root = nodes_.back();
+    root.last = rows_.size();
+    root.histogram = take_histogram();
+    const RowRange all = {rows_.in_order() ? nullptr : rows_.rows(0, 0).data(), 0, rows_.size()};
+    builder_.build(packed_, all, *root.histogram);
+    for (std::size_t bin = 0; bin <= bins_.n_value_bins(0); ++bin) {
+        root.total += root.histogram->cell(packed_.packing(), 0, bin);
+    }
+    if (!may_split(root)) return spare_.push_back(std::move(root.histogram));
+    allow_features(root, 0);
+    choose_splits({.nodes = {&root, nullptr}});
+    open(0);
 }
 
-void GradientGrower::open_root() {
-    Node root;
-    root.last = rows_.size();
-    root.total = packed_sums(root.first, root.last);
-    if (may_split(root)) {
-        root.histogram = take_histogram();
-        const bool is_whole = rows_.size() == data_.n_rows();
-        const auto rows =
-            is_whole ? std::span<const std::uint32_t>{} : rows_.rows(root.first, root.last);
-        root.histogram->build(packed_, rows, n_threads_);
+/// The features a node may be split on: those of the tree, that interact with the ones above it,
+/// and that are drawn for it.
+void GradientGrower::allow_features(Node& node, std::int32_t id) const {
+    const bool draws = settings_.max_features > 0 &&
+                       static_cast<std::size_t>(settings_.max_features) < tree_features_.size();
+    if (!draws && settings_.interactions.empty()) return;
+    node.allowed.assign(bins_.n_features(), settings_.interactions.empty() ? 1 : 0);
+    for (const auto& group : settings_.interactions) {
+        const auto in_group = [&group](std::uint32_t feature) {
+            return std::find(group.begin(), group.end(), feature) != group.end();
+        };
+        if (!std::all_of(node.used.begin(), node.used.end(), in_group)) continue;
+        for (const std::uint32_t feature : group) node.allowed[feature] = 1;
     }
-    nodes_.push_back(std::move(root));
-    open(0);
+    if (!draws) return;
+    std::vector<std::uint32_t> candidates;
+    for (const std::uint32_t feature : tree_features_) {
+        if (node.allowed[feature] != 0) candidates.push_back(feature);
+    }
+    const TreeSettings drawing = {.max_features = settings_.max_features, .seed = settings_.seed};
+    node.allowed.assign(bins_.n_features(), 0);
+    for (const std::uint32_t drawn : draw_features(candidates.size(), drawing, id)) {
+        node.allowed[candidates[drawn]] = 1;
+    }
 }
 
 void GradientGrower::open(std::int32_t id) {
     Node& node = nodes_[static_cast<std::size_t>(id)];
     if (!node.histogram) return;
-    const TreeSettings drawing = {.max_features = settings_.max_features, .seed = settings_.seed};
-    const auto features = draw_features(data_.n_features(), drawing, id);
-    node.split = find_gradient_split(data_, *node.histogram, packed_.packing(), node.total,
-                                     objective_, settings_, features, n_threads_);
     if (node.split.exists()) {
-        order_->push({id, node.split.gain});
+        order_.push({id, settings_.leaf_wise ? node.split.gain : -static_cast<double>(node.depth)});
     } else {
         spare_.push_back(std::move(node.histogram));
     }
 }
 
-void GradientGrower::split_node(std::int32_t id) {
+void GradientGrower::split_node(std::int32_t id, bool is_last) {
     Node left;
     Node right;
     Node& parent = nodes_[static_cast<std::size_t>(id)];
-    const auto feature = static_cast<std::size_t>(parent.split.feature);
-    const auto missing_bin = static_cast<std::uint8_t>(data_.n_value_bins(feature));
-    RowPartition::GoesLeft goes_left;
-    for (std::size_t bin = 0; bin < goes_left.size(); ++bin) {
-        goes_left[bin] = parent.split.sends_left(static_cast<std::uint8_t>(bin), missing_bin);
+    partition(parent, left, right);
+    const auto left_id = static_cast<std::int32_t>(nodes_.size());
+    parent.left = left_id;
+    parent.right = left_id + 1;
+    if (is_last) {  // no leaf will be split any more
+        spare_.push_back(std::move(parent.histogram));
+    } else {
+        allow_features(left, left_id);
+        allow_features(right, left_id + 1);
+        fill_histograms(parent, left, right);
     }
-    const std::size_t middle =
-        rows_.split(parent.first, parent.last, data_.column(feature), goes_left, n_threads_);
-    left.first = parent.first;
-    left.last = right.first = middle;
-    right.last = parent.last;
-    left.depth = right.depth = parent.depth + 1;
-    left.total = packed_sums(left.first, left.last);
-    right.total = parent.total - left.total;
-    fill_histograms(parent, left, right);
-    parent.left = static_cast<std::int32_t>(nodes_.size());
-    parent.right = parent.left + 1;
-    const std::int32_t left_id = parent.left;
     nodes_.push_back(std::move(left));  // `parent` may dangle from here on
     nodes_.push_back(std::move(right));
     open(left_id);
     open(left_id + 1);
 }
 
+void GradientGrower::partition(Node& parent, Node& left, Node& right) {
+    const auto feature = static_cast<std::size_t>(parent.split.feature);
+    const auto missing_bin = static_cast<std::uint8_t>(bins_.n_value_bins(feature));
+    RowPartition::GoesLeft goes_left;
+    for (std::size_t bin = 0; bin < goes_left.size(); ++bin) {
+        goes_left[bin] = parent.split.sends_left(static_cast<std::uint8_t>(bin), missing_bin);
+    }
+    left.first = parent.first;
+    left.last = right.first =
+        rows_.split(parent.first, parent.last, bins_.column(feature), goes_left, n_threads_);
+    right.last = parent.last;
+    left.depth = right.depth = parent.depth + 1;
+    left.total = parent.split.left;
+    right.total = parent.total - left.total;
+    if (!settings_.interactions.empty()) {
+        left.used = parent.used;
+        left.used.push_back(static_cast<std::uint32_t>(feature));
+        right.used = left.used;
+    }
+    if (settings_.monotone.empty()) return;
+    const int direction = parent.split.is_categorical ? 0 : settings_.monotone[feature];
+    const double a = parent.bounds.clip(objective_.value(left.total));
+    const double b = parent.bounds.clip(objective_.value(right.total));
+    left.bounds = parent.bounds.of_child(true, direction, a, b);
+    right.bounds = parent.bounds.of_child(false, direction, a, b);
+}
+
+/// Builds the histogram of the child with fewer rows; the other one's is the difference, in place of
+/// the parent's unless it has become small enough to be packed.
 void GradientGrower::fill_histograms(Node& parent, Node& left, Node& right) {
     std::unique_ptr<GradientHistogram> inherited = std::move(parent.histogram);
     const bool left_is_smaller = left.n_rows() <= right.n_rows();
@@ -151,20 +206,60 @@ void GradientGrower::fill_histograms(Node& parent, Node& left, Node& right) {
     Node& larger = left_is_smaller ? right : left;
     if (may_split(smaller) || may_split(larger)) {
         smaller.histogram = take_histogram();
-        smaller.histogram->build(packed_, rows_.rows(smaller.first, smaller.last), n_threads_);
+        const auto rows = rows_.rows(smaller.first, smaller.last);
+        builder_.build(packed_, {rows.data(), 0, rows.size()}, *smaller.histogram);
+        Search search = {.nodes = {may_split(smaller) ? &smaller : nullptr, nullptr}};
+        if (may_split(larger)) {
+            search.nodes[1] = &larger;
+            search.parent = inherited.get();
+            search.child = smaller.histogram.get();
+            larger.histogram = take_histogram();
+            larger.histogram->reset(packed_, larger.n_rows());
+            if (larger.histogram->is_packed() == inherited->is_packed()) {
+                std::swap(larger.histogram, inherited);
+            }
+        }
+        choose_splits(search);
     }
-    if (may_split(larger)) {
-        larger.histogram = std::move(inherited);
-        larger.histogram->subtract(*smaller.histogram, packed_.packing(), n_threads_);
-    } else {
-        spare_.push_back(std::move(inherited));
-    }
+    spare_.push_back(std::move(inherited));
     if (smaller.histogram && !may_split(smaller)) spare_.push_back(std::move(smaller.histogram));
+}
+
+/// One pass over the features: subtract, then search while the cells are in the cache.
+void GradientGrower::choose_splits(const Search& search) {
+    const std::size_t n_chunks = (tree_features_.size() + kSearchFeatures - 1) / kSearchFeatures;
+    std::vector<std::array<GradientSplit, 2>> best(n_chunks);
+    const bool alone = bins_.n_cells() < kWorthAThread;
+    parallel_for(alone ? 1 : n_threads_, n_chunks, [&](std::size_t chunk) {
+        const std::size_t begin = chunk * kSearchFeatures;
+        const std::size_t end = std::min(begin + kSearchFeatures, tree_features_.size());
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::size_t feature = tree_features_[i];
+            if (search.parent != nullptr) {
+                HistogramBuilder::subtract(packed_.packing(), *search.parent, *search.child,
+                                           *search.nodes[1]->histogram, feature,
+                                           bins_.n_value_bins(feature) + 1);
+            }
+            for (std::size_t k = 0; k < 2; ++k) {
+                const Node* node = search.nodes[k];
+                if (node == nullptr || !node->allows(feature)) continue;
+                search_feature({bins_, *node->histogram, packed_.packing(), objective_, settings_,
+                                node->total, node->bounds},
+                               feature, best[chunk][k]);
+            }
+        }
+    });
+    for (std::size_t k = 0; k < 2; ++k) {
+        if (search.nodes[k] == nullptr) continue;
+        GradientSplit& winner = search.nodes[k]->split;
+        for (const auto& of_chunk : best) {
+            if (of_chunk[k].exists() && of_chunk[k].gain > winner.gain) winner = of_chunk[k];
+        }
+    }
 }
 
 GrownTree GradientGrower::frozen() {
     GrownTree tree;
-    leaves_.clear();
     preorder_.clear();
     places_.assign(nodes_.size(), -1);
     struct Visit {
@@ -187,65 +282,110 @@ GrownTree GradientGrower::frozen() {
         if (node.left >= 0) {
             stack.push_back({node.right, place});
             stack.push_back({node.left, -1});
-        } else {
-            leaves_.push_back({node.first, node.last, place});
         }
         if (node.histogram) spare_.push_back(std::move(node.histogram));
     }
     return tree;
 }
 
-/// Sums of the gradients themselves, on a grid as fine as 62 bits allow for the total weight: the
-/// same for every order of rows, and for a row of weight 3 or three rows.
-void GradientGrower::set_values(const GradientInput& input, GrownTree& tree) const {
-    const double repeats =
-        input.weights_repeat ? input.total_weight : static_cast<double>(rows_.size());
-    const int bits = 61 - static_cast<int>(std::ceil(std::log2(repeats + 1.0)));
-    const Packing& packing = packed_.packing();
-    const double gradient_step =
-        std::ldexp(packed_.gradient_scale(), packing.gradient_bits - 1 - bits);
-    const double hessian_step =
-        input.hessians.empty() ? 1.0
-                               : std::ldexp(packed_.hessian_scale(), packing.hessian_bits - bits);
-    std::vector<GradientSums> sums(tree.feature.size());
-    parallel_for(n_threads_, leaves_.size(), [&](std::size_t i) {
-        const Leaf& leaf = leaves_[i];
-        GradientSums total;
-        for (const std::uint32_t row : rows_.rows(leaf.first, leaf.last)) {
-            const std::int64_t w = input.repeats(row);
-            total.gradient += w * std::llrint(input.gradients[row] / gradient_step);
-            total.hessian +=
-                input.hessians.empty() ? w : w * std::llrint(input.hessians[row] / hessian_step);
+/// Calls of_rows(place of a leaf, chunk number, its rows) for all leaves, some rows at a time.
+template <class OfRows>
+void GradientGrower::for_leaf_rows(const OfRows& of_rows) const {
+    struct Piece {
+        std::size_t place, first, last;
+    };
+    std::vector<Piece> pieces;
+    for (std::size_t place = 0; place < preorder_.size(); ++place) {
+        const Node& node = nodes_[static_cast<std::size_t>(preorder_[place])];
+        if (node.left >= 0) continue;
+        for (std::size_t first = node.first; first < node.last; first += kChunk) {
+            pieces.push_back({place, first, std::min(first + kChunk, node.last)});
         }
-        sums[static_cast<std::size_t>(leaf.place)] = total;
+    }
+    const bool alone = rows_.size() < kChunk / 4;
+    // Neighbouring pieces go together, so that many small leaves do not cost a hand-over each.
+    const std::size_t n_groups = std::min<std::size_t>(pieces.size(), alone ? 1 : 64);
+    parallel_for(n_threads_, n_groups, [&](std::size_t group) {
+        const std::size_t begin = pieces.size() * group / n_groups;
+        const std::size_t end = pieces.size() * (group + 1) / n_groups;
+        for (std::size_t i = begin; i < end; ++i) {
+            of_rows(pieces[i].place, group, rows_.rows(pieces[i].first, pieces[i].last));
+        }
     });
-    tree.values.resize(sums.size());
+}
+
+/// Sums of the gradients themselves, on a grid as fine as 50 bits allow for the number of rows:
+/// the same for every order of rows, and for a row of weight 3 or three rows.
+void GradientGrower::set_values(const GradientInput& input, GrownTree& tree) {
+    rows_.write_order();
+    const int room = 50 - static_cast<int>(std::ceil(std::log2(packed_.n_repeats() + 1.0)));
     GradientObjective exact = objective_;
-    exact.scales.gradient = gradient_step;
-    exact.scales.hessian = hessian_step;
+    exact.scales.gradient = packed_.gradient_step(room);
+    exact.scales.hessian = input.hessians.empty() ? 1.0 : packed_.hessian_step(room);
+    const double per_gradient = 1.0 / exact.scales.gradient;
+    const double per_hessian = 1.0 / exact.scales.hessian;
+    // The low bits of 1.5 * 2^52 + x hold the integer nearest to x.
+    const auto nearest = [](double x) {
+        return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(x + 0x1.8p52) -
+                                         0x4338000000000000U);
+    };
+    std::vector<std::vector<GradientSums>> of_group(64);
+    for_leaf_rows([&](std::size_t place, std::size_t group, std::span<const std::uint32_t> rows) {
+        GradientSums total;
+        for (const std::uint32_t row : rows) {
+            const std::int64_t w = input.repeats(row);
+            total.gradient += w * nearest(input.gradients[row] * per_gradient);
+            total.hessian +=
+                input.hessians.empty() ? w : w * nearest(input.hessians[row] * per_hessian);
+        }
+        of_group[group].resize(tree.feature.size());
+        of_group[group][place] += total;
+    });
+    std::vector<GradientSums> sums(tree.feature.size());
+    for (const auto& of_leaves : of_group) {
+        for (std::size_t i = 0; i < of_leaves.size(); ++i) sums[i] += of_leaves[i];
+    }
+    tree.values.resize(sums.size());
     for (std::size_t i = sums.size(); i-- > 0;) {  // children stand behind their parents
         if (tree.right[i] >= 0) {
             sums[i] = sums[i + 1];
             sums[i] += sums[static_cast<std::size_t>(tree.right[i])];
         }
-        const double curvature = exact.hessian(sums[i]) + exact.l2;
-        tree.values[i] = curvature > 0.0 ? -exact.shrunk(exact.gradient(sums[i])) / curvature : 0.0;
+        tree.values[i] = exact.value(sums[i]);
+    }
+    make_monotone(tree.values);
+}
+
+void GradientGrower::make_monotone(std::span<double> values) const {
+    if (settings_.monotone.empty()) return;
+    std::vector<ValueBounds> bounds(values.size());
+    for (std::size_t place = 0; place < preorder_.size(); ++place) {
+        const Node& node = nodes_[static_cast<std::size_t>(preorder_[place])];
+        values[place] = bounds[place].clip(values[place]);
+        if (node.left < 0) continue;
+        const auto left = static_cast<std::size_t>(places_[static_cast<std::size_t>(node.left)]);
+        const auto right = static_cast<std::size_t>(places_[static_cast<std::size_t>(node.right)]);
+        const int direction = node.split.is_categorical
+                                  ? 0
+                                  : settings_.monotone[static_cast<std::size_t>(
+                                        node.split.feature)];
+        const double a = bounds[place].clip(values[left]);
+        const double b = bounds[place].clip(values[right]);
+        bounds[left] = bounds[place].of_child(true, direction, a, b);
+        bounds[right] = bounds[place].of_child(false, direction, a, b);
     }
 }
 
 void GradientGrower::add_leaf_values(std::span<const double> values, std::span<double> scores,
                                      std::size_t stride) const {
-    parallel_for(n_threads_, leaves_.size(), [&](std::size_t i) {
-        const Leaf& leaf = leaves_[i];
-        const double value = values[static_cast<std::size_t>(leaf.place)];
-        for (const std::uint32_t row : rows_.rows(leaf.first, leaf.last)) {
-            scores[row * stride] += value;
-        }
+    for_leaf_rows([&](std::size_t place, std::size_t, std::span<const std::uint32_t> rows) {
+        const double value = values[place];
+        for (const std::uint32_t row : rows) scores[row * stride] += value;
     });
-    if (rows_.size() == data_.n_rows()) return;
-    std::vector<std::uint8_t> grown_on(data_.n_rows(), 0);
+    if (rows_.size() == bins_.n_rows()) return;
+    std::vector<std::uint8_t> grown_on(bins_.n_rows(), 0);
     for (const std::uint32_t row : rows_.rows(0, rows_.size())) grown_on[row] = 1;
-    parallel_blocks(n_threads_, data_.n_rows(), kChunk, [&](std::size_t begin, std::size_t end) {
+    parallel_blocks(n_threads_, bins_.n_rows(), kChunk, [&](std::size_t begin, std::size_t end) {
         for (std::size_t row = begin; row < end; ++row) {
             if (grown_on[row] != 0) continue;
             const std::int32_t id = leaf_of(static_cast<std::uint32_t>(row));
@@ -261,8 +401,8 @@ std::int32_t GradientGrower::leaf_of(std::uint32_t row) const {
         const Node& node = nodes_[static_cast<std::size_t>(id)];
         if (node.left < 0) return id;
         const auto feature = static_cast<std::size_t>(node.split.feature);
-        const auto missing_bin = static_cast<std::uint8_t>(data_.n_value_bins(feature));
-        const std::uint8_t bin = data_.column(feature)[row];
+        const auto missing_bin = static_cast<std::uint8_t>(bins_.n_value_bins(feature));
+        const std::uint8_t bin = bins_.column(feature)[row];
         id = node.split.sends_left(bin, missing_bin) ? node.left : node.right;
     }
 }

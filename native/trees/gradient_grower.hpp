@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "native/trees/gradient_split.hpp"
+#include "native/trees/growth_order.hpp"
 #include "native/trees/histogram_grower.hpp"
 #include "native/trees/row_partition.hpp"
 
@@ -17,7 +18,7 @@ namespace spinney {
 /// order.
 class GradientGrower {
   public:
-    GradientGrower(FeatureBlocks data, int n_threads);
+    GradientGrower(TrainingBins bins, int n_threads);
     ~GradientGrower();
     GradientGrower(const GradientGrower&) = delete;
     GradientGrower& operator=(const GradientGrower&) = delete;
@@ -32,6 +33,10 @@ class GradientGrower {
     void add_leaf_values(std::span<const double> values, std::span<double> scores,
                          std::size_t stride) const;
 
+    /// Brings values of the last tree's nodes within the bounds that make it monotone. Whatever
+    /// the values, the tree that has them is monotone afterwards.
+    void make_monotone(std::span<double> values) const;
+
     /// The rows of every node of the last tree: ranges of one permutation of the rows grown on.
     struct NodeRanges {
         std::span<const std::uint32_t> rows;
@@ -39,39 +44,42 @@ class GradientGrower {
     };
     NodeRanges node_ranges() const;
 
-    const FeatureBlocks& data() const { return data_; }
+    const TrainingBins& bins() const { return bins_; }
 
   private:
     struct Node;
-    struct Leaf {
-        std::size_t first, last;  ///< rows of the partition
-        std::int32_t place;       ///< node in the frozen tree
-    };
+    struct Search;
 
+    void start(const GradientInput& input, std::span<const std::uint32_t> rows,
+               const GradientTreeSettings& settings);
     void open_root();
-    void open(std::int32_t id);
-    void split_node(std::int32_t id);
+    void split_node(std::int32_t id, bool is_last);
+    void partition(Node& parent, Node& left, Node& right);
     void fill_histograms(Node& parent, Node& left, Node& right);
+    void choose_splits(const Search& search);
+    void allow_features(Node& node, std::int32_t id) const;
+    void open(std::int32_t id);
     bool may_split(const Node& node) const;
     std::unique_ptr<GradientHistogram> take_histogram();
-    GradientSums packed_sums(std::size_t first, std::size_t last) const;
-    void set_values(const GradientInput& input, GrownTree& tree) const;
     GrownTree frozen();
+    void set_values(const GradientInput& input, GrownTree& tree);
     std::int32_t leaf_of(std::uint32_t row) const;
+    template <class OfRows>
+    void for_leaf_rows(const OfRows& of_rows) const;
 
-    FeatureBlocks data_;
+    TrainingBins bins_;
     int n_threads_;
+    HistogramBuilder builder_;
     RowPartition rows_;
     PackedGradients packed_;
     GradientTreeSettings settings_;
     GradientObjective objective_;
+    std::vector<std::uint32_t> tree_features_;  ///< the ones this tree may use, increasing
     std::vector<Node> nodes_;
-    std::vector<Leaf> leaves_;
     std::vector<std::int32_t> preorder_;  ///< number of each node of the frozen tree
     std::vector<std::int32_t> places_;    ///< the inverse: place in the frozen tree
     std::vector<std::unique_ptr<GradientHistogram>> spare_;  ///< histograms no node needs now
-    class Order;
-    std::unique_ptr<Order> order_;
+    GrowthOrder order_{true};
 };
 
 }  // namespace spinney

@@ -2,48 +2,91 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "native/trees/feature_blocks.hpp"
 #include "native/trees/packed_gradients.hpp"
+#include "native/trees/training_bins.hpp"
 
 namespace spinney {
 
-/// Cells of one feature: 255 bins of values at most, and the bin of missing values.
-inline constexpr std::size_t kCellsPerFeature = 256;
+/// The sums in three arrays, one entry per cell. Where all hessians are 1, hessian == weight.
+struct WideCells {
+    std::int64_t* gradient = nullptr;
+    std::int64_t* hessian = nullptr;
+    std::int64_t* weight = nullptr;
 
-/// A node's histogram. Packed (one word per cell) while its rows fit the packing; otherwise wide.
+    GradientSums at(std::size_t cell) const {
+        return {gradient[cell], hessian[cell], weight[cell]};
+    }
+    WideCells from(std::size_t cell) const {
+        return {gradient + cell, hessian + cell, weight + cell};
+    }
+};
+
+/// Some of a node's rows: listed, or all from `first` on.
+struct RowRange {
+    const std::uint32_t* listed = nullptr;  ///< null: rows first, first + 1, ...
+    std::size_t first = 0;
+    std::size_t size = 0;
+
+    RowRange part(std::size_t begin, std::size_t n) const {
+        return {listed == nullptr ? nullptr : listed + begin, first + begin, n};
+    }
+};
+
+/// A node's histogram: packed (one word per cell) while its rows fit the packing, otherwise wide.
 ///
 /// Invariant: histogram(parent) = histogram(left) + histogram(right), exactly.
 class GradientHistogram {
   public:
-    explicit GradientHistogram(const FeatureBlocks& data) : data_(data) {}
+    explicit GradientHistogram(const TrainingBins& bins) : bins_(&bins) {}
 
-    /// rows empty: all rows of the data.
-    void build(const PackedGradients& gradients, std::span<const std::uint32_t> rows,
-               int n_threads);
+    /// Takes the form for this many rows; the cells are not filled.
+    void reset(const PackedGradients& gradients, std::size_t n_rows);
 
-    /// Turns the parent's histogram into the other child's.
-    void subtract(const GradientHistogram& child, const Packing& packing, int n_threads);
-
-    bool is_packed() const { return wide_.empty(); }
-    const std::uint64_t* packed(std::size_t feature) const {
-        return packed_.data() + feature * kCellsPerFeature;
+    bool is_packed() const { return packed_form_; }
+    std::uint64_t* packed(std::size_t feature) {
+        return packed_.data() + bins_->first_cell(feature);
     }
-    const GradientSums* wide(std::size_t feature) const {
-        return wide_.data() + feature * kCellsPerFeature;
-    }
+    WideCells wide(std::size_t feature) { return wide_cells().from(bins_->first_cell(feature)); }
+    WideCells wide_cells();
+    GradientSums cell(const Packing& packing, std::size_t feature, std::size_t bin);
 
   private:
-    void build_block(const FeatureBlock& block, const PackedGradients& gradients,
-                     std::span<const std::uint32_t> rows, std::size_t n_rows);
-    void build_wide_block(const FeatureBlock& block, const PackedGradients& gradients,
-                          std::span<const std::uint32_t> rows, std::size_t n_rows);
-
-    const FeatureBlocks& data_;
+    const TrainingBins* bins_;
+    bool packed_form_ = false;
+    bool has_hessians_ = false;
     std::vector<std::uint64_t> packed_;
-    std::vector<GradientSums> wide_;
+    std::vector<std::int64_t> wide_;
+};
+
+/// Fills histograms; keeps its tables between calls.
+class HistogramBuilder {
+  public:
+    HistogramBuilder(const TrainingBins& bins, int n_threads)
+        : bins_(bins), n_threads_(n_threads) {}
+
+    void build(const PackedGradients& gradients, const RowRange& rows, GradientHistogram& to);
+
+    /// One feature of the other child, in place of the parent's: parent - child. `to` may be
+    /// `parent`; it is another one where the difference is small enough to be packed again.
+    static void subtract(const Packing& packing, GradientHistogram& parent,
+                         GradientHistogram& child, GradientHistogram& to, std::size_t feature,
+                         std::size_t n_cells);
+
+  private:
+    struct Task;
+
+    void add_packed(const PackedGradients& gradients, const Task& task) const;
+    void add_wide(const PackedGradients& gradients, const Task& task) const;
+    void merge(WideCells to, std::size_t n_parts, bool has_hessians) const;
+    WideCells part(std::size_t index, bool has_hessians);
+
+    const TrainingBins& bins_;
+    int n_threads_;
+    std::vector<std::vector<std::int64_t>> parts_;  ///< wide cells of row parts beyond the first
 };
 
 }  // namespace spinney

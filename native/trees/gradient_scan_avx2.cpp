@@ -2,5 +2,6 @@
 
 #if defined(__AVX2__)
 #define NAME(x) x##_avx2
+#define LANES 4
 #include "native/trees/gradient_scan.inl"
 #endif

@@ -2,5 +2,6 @@
 
 #if defined(__AVX512F__)
 #define NAME(x) x##_avx512
+#define LANES 8
 #include "native/trees/gradient_scan.inl"
 #endif

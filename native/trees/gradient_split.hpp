@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <vector>
 
-#include "native/trees/gradient_histogram.hpp"
 #include "native/trees/gradient_scan.hpp"
 #include "native/trees/split.hpp"
 
@@ -20,8 +21,29 @@ struct GradientTreeSettings {
     double l1 = 0.0;
     double l2 = 0.0;
     double min_split_gain = 0.0;
-    std::int32_t max_features = 0;  ///< features each node chooses from; 0: all
-    std::uint64_t seed = 0;         ///< decides which
+    std::int32_t max_features = 0;           ///< features each node chooses from; 0: all
+    std::int32_t max_features_per_tree = 0;  ///< features the tree chooses from; 0: all
+    std::uint64_t seed = 0;                  ///< decides which
+    std::vector<std::int8_t> monotone;       ///< 1, -1 or 0 per feature; empty: all 0
+    /// Groups of features that may occur together on a path; empty: no limit.
+    std::vector<std::vector<std::uint32_t>> interactions;
+};
+
+/// Between which numbers the value of a node must stay for the tree to be monotone.
+struct ValueBounds {
+    double lower = -std::numeric_limits<double>::infinity();
+    double upper = std::numeric_limits<double>::infinity();
+
+    double clip(double value) const {
+        return value < lower ? lower : (value > upper ? upper : value);
+    }
+    /// What is left for the children of a split whose sides have these values.
+    ValueBounds of_child(bool is_left, int direction, double left_value, double right_value) const {
+        if (direction == 0) return *this;
+        const double middle = clip(left_value / 2 + right_value / 2);
+        const bool below = is_left == (direction > 0);
+        return below ? ValueBounds{lower, middle} : ValueBounds{middle, upper};
+    }
 };
 
 /// The scales of the integers, and the formulas in real numbers.
@@ -40,19 +62,45 @@ struct GradientObjective {
         return static_cast<double>(sums.weight) * scales.weight;
     }
     double shrunk(double g) const { return g > l1 ? g - l1 : (g < -l1 ? g + l1 : 0.0); }
+    /// The best constant: -G / (H + l2), G shrunk by l1.
+    double value(const GradientSums& sums) const {
+        const double h = hessian(sums) + l2;
+        return h > 0.0 ? -shrunk(gradient(sums)) / h : 0.0;
+    }
     /// Twice the loss that the best constant removes: G^2 / (H + l2), G shrunk by l1.
     double score(const GradientSums& sums) const {
         const double g = shrunk(gradient(sums));
         const double h = hessian(sums) + l2;
         return h > 0.0 ? g * g / h : 0.0;
     }
+    /// Twice the loss that a given constant removes.
+    double score_of(const GradientSums& sums, double value) const {
+        const double size = value < 0.0 ? -value : value;
+        return -(2.0 * (gradient(sums) * value + l1 * size) +
+                 (hessian(sums) + l2) * value * value);
+    }
 };
 
-/// Largest gain; ties go to the lowest feature, then the lowest bin, then missing values to the
-/// right. gain = (score(left) + score(right) - score(parent)) / 2, the loss removed.
-Split find_gradient_split(const FeatureBlocks& data, const GradientHistogram& histogram,
-                          const Packing& packing, const GradientSums& total,
-                          const GradientObjective& objective, const GradientTreeSettings& settings,
-                          std::span<const std::uint32_t> features, int n_threads);
+struct GradientSplit : Split {
+    GradientSums left;  ///< of the rows that go left
+};
+
+/// The node whose split is searched.
+struct SplitTask {
+    const TrainingBins& bins;
+    GradientHistogram& histogram;
+    const Packing& packing;
+    const GradientObjective& objective;
+    const GradientTreeSettings& settings;
+    GradientSums total;
+    ValueBounds bounds;
+};
+
+/// Puts the best split of one feature in place of `best` if its gain is larger.
+///
+/// Ties go to the lowest bin, then missing values to the right. gain = (score(left) + score(right)
+/// - score(node)) / 2, the loss removed. Where a node has no missing value, and for categories it
+/// has none of, the larger child is chosen.
+void search_feature(const SplitTask& task, std::size_t feature, GradientSplit& best);
 
 }  // namespace spinney

@@ -2,22 +2,44 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
+#include "native/base/isa.hpp"
 #include "native/base/parallel.hpp"
+#include "native/trees/quantise.hpp"
 
 namespace spinney {
 namespace {
 
 constexpr std::size_t kChunk = 16384;
+/// Sums of all rows stay below 2^50, so that they are exact as doubles too.
+constexpr int kSumBits = 50;
 
-/// Largest absolute value; a maximum does not depend on the order.
-float largest(std::span<const float> numbers, int n_threads) {
-    std::vector<float> of_chunk((numbers.size() + kChunk - 1) / kChunk, 0.0F);
-    parallel_blocks(n_threads, numbers.size(), kChunk, [&](std::size_t begin, std::size_t end) {
+#if defined(__x86_64__) && defined(__GNUC__)
+QuantiseKernel* active_quantise() {
+    return pick<QuantiseKernel>(quantise_portable, quantise_avx2, quantise_avx512);
+}
+LargestKernel* active_largest() {
+    return pick<LargestKernel>(largest_portable, largest_avx2, largest_avx512);
+}
+#else
+QuantiseKernel* active_quantise() { return quantise_portable; }
+LargestKernel* active_largest() { return largest_portable; }
+#endif
+
+/// Largest absolute value among the rows; a maximum does not depend on the order.
+float largest(std::span<const float> numbers, std::span<const std::uint32_t> rows, int n_threads) {
+    LargestKernel* kernel = active_largest();
+    const std::size_t n = rows.empty() ? numbers.size() : rows.size();
+    std::vector<float> of_chunk((n + kChunk - 1) / kChunk, 0.0F);
+    parallel_blocks(n_threads, n, kChunk, [&](std::size_t begin, std::size_t end) {
         float most = 0.0F;
-        for (std::size_t i = begin; i < end; ++i) {
-            const float size = std::abs(numbers[i]);
-            most = size > most ? size : most;
+        if (rows.empty()) {
+            most = kernel(numbers.data() + begin, end - begin);
+        } else {
+            for (std::size_t i = begin; i < end; ++i) {
+                most = std::max(most, std::abs(numbers[rows[i]]));
+            }
         }
         of_chunk[begin / kChunk] = most;
     });
@@ -31,53 +53,118 @@ double scale_for(float most, int bits) {
     return std::ldexp(1.0, exponent - bits);
 }
 
-/// A grid for non-negative or signed numbers, with the limit that keeps rounding inside the field.
-struct Grid {
-    double per_unit;
-    double most;
-
-    std::int64_t place(float number) const {
-        return static_cast<std::int64_t>(
-            std::clamp(std::rint(static_cast<double>(number) * per_unit), -most, most));
-    }
-};
-
-Grid make_grid(double scale, int bits) {
+GradientGrid make_grid(double scale, int bits) {
     return {1.0 / scale, static_cast<double>((std::int64_t{1} << bits) - 1)};
+}
+
+/// Adds of_row(i) for the rows, in integers.
+template <class OfRow>
+std::int64_t sum_rows(std::size_t n_all, std::span<const std::uint32_t> rows, int n_threads,
+                      const OfRow& of_row) {
+    const std::size_t n = rows.empty() ? n_all : rows.size();
+    std::vector<std::int64_t> of_chunk((n + kChunk - 1) / kChunk, 0);
+    parallel_blocks(n_threads, n, kChunk, [&](std::size_t begin, std::size_t end) {
+        std::int64_t sum = 0;
+        if (rows.empty()) {
+            for (std::size_t i = begin; i < end; ++i) sum += of_row(i);
+        } else {
+            for (std::size_t i = begin; i < end; ++i) sum += of_row(rows[i]);
+        }
+        of_chunk[begin / kChunk] = sum;
+    });
+    return std::accumulate(of_chunk.begin(), of_chunk.end(), std::int64_t{0});
 }
 
 }  // namespace
 
-void PackedGradients::fill(const GradientInput& input, int n_threads) {
-    const bool has_hessians = !input.hessians.empty();
-    const bool fine = input.total_weight <= kFewRows;
-    packing_ = fine ? kFine : (has_hessians ? kWithHessian : kWithoutHessian);
-    const int gradient_bits = packing_.gradient_bits - 1;  // without the sign
-    const int hessian_bits = std::max(packing_.hessian_bits, 1);
-    gradient_scale_ = scale_for(largest(input.gradients, n_threads), gradient_bits);
-    hessian_scale_ =
-        has_hessians ? scale_for(largest(input.hessians, n_threads), hessian_bits) : 1.0;
-    const Grid gradient_grid = make_grid(gradient_scale_, gradient_bits);
-    const Grid hessian_grid = make_grid(hessian_scale_, hessian_bits);
+void PackedGradients::fill(const GradientInput& input, std::span<const std::uint32_t> rows,
+                           int n_threads) {
+    input_ = input;
+    has_hessians_ = !input.hessians.empty();
+    const bool repeats = !input.weights.empty() && input.weights_repeat;
+    const std::size_t n_all = input.gradients.size();
+    n_repeats_ = repeats ? static_cast<double>(sum_rows(n_all, rows, n_threads, [&](std::size_t i) {
+        return input.weights[i];
+    }))
+                         : static_cast<double>(rows.empty() ? n_all : rows.size());
+    largest_gradient_ = largest(input.gradients, rows, n_threads);
+    largest_hessian_ = has_hessians_ ? largest(input.hessians, rows, n_threads) : 1.0F;
+    const Packing& packing = has_hessians_ ? kWithHessian : kWithoutHessian;
+    if (n_repeats_ > kFewRows) {
+        place(input, packing, n_threads);
+        if (mean_steps(input, rows, n_threads) >= kLeastMeanSteps) return;
+    }
+    place(input, kFine, n_threads);
+}
+
+void PackedGradients::place(const GradientInput& input, const Packing& packing, int n_threads) {
+    packing_ = packing;
+    const int room = kSumBits - static_cast<int>(std::ceil(std::log2(n_repeats_ + 1.0)));
+    const int gradient_bits = std::min(packing.gradient_bits - 1, room);  // without the sign
+    const int hessian_bits = std::min(std::max(packing.hessian_bits, 1), room);
+    packed_ = packing.max_rows > 0 && input.weights.empty() &&
+              gradient_bits == packing.gradient_bits - 1;
+    gradient_scale_ = gradient_step(gradient_bits);
+    hessian_scale_ = has_hessians_ ? hessian_step(hessian_bits) : 1.0;
     const std::size_t n = input.gradients.size();
-    const bool packed = !fine && input.weights.empty();
-    words_.resize(packed ? n : 0);
-    sums_.resize(packed ? 0 : n);
+    gradients_.resize(n);
+    hessians_.resize(!packed_ && has_hessians_ ? n : 0);
+    QuantiseKernel* kernel = active_quantise();
     parallel_blocks(n_threads, n, kChunk, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            const std::int64_t g = gradient_grid.place(input.gradients[i]);
-            const std::int64_t h = has_hessians ? hessian_grid.place(input.hessians[i]) : 1;
-            if (packed) {
-                words_[i] =
-                    (static_cast<std::uint64_t>(g) << packing_.gradient_shift) +
-                    (has_hessians ? static_cast<std::uint64_t>(h) << packing_.hessian_shift : 0) +
-                    1;
-            } else {
-                const std::int64_t w = input.repeats(i);
-                sums_[i] = {g * w, h * w, input.weights.empty() ? 1 : input.weights[i]};
-            }
-        }
+        kernel({.gradients = input.gradients.data() + begin,
+                .hessians = has_hessians_ ? input.hessians.data() + begin : nullptr,
+                .gradient_grid = make_grid(gradient_scale_, gradient_bits),
+                .hessian_grid = make_grid(hessian_scale_, hessian_bits),
+                .gradient_shift = packed_ ? packing.hessian_bits : 0,
+                .gradients_out = gradients_.data() + begin,
+                .hessians_out = hessians_.empty() ? nullptr : hessians_.data() + begin,
+                .n = end - begin});
     });
+}
+
+double PackedGradients::gradient_step(int bits) const { return scale_for(largest_gradient_, bits); }
+double PackedGradients::hessian_step(int bits) const { return scale_for(largest_hessian_, bits); }
+
+double PackedGradients::mean_steps(const GradientInput& input, std::span<const std::uint32_t> rows,
+                                   int n_threads) const {
+    if (largest_gradient_ == 0.0F) return kLeastMeanSteps;
+    const int shift = packed_ ? packing_.hessian_bits : 0;
+    const auto size = [&](std::size_t i) { return std::int64_t{std::abs(gradients_[i] >> shift)}; };
+    const std::int64_t total =
+        input.weights.empty()
+            ? sum_rows(gradients_.size(), rows, n_threads, size)
+            : sum_rows(gradients_.size(), rows, n_threads,
+                       [&](std::size_t i) { return size(i) * input.repeats(i); });
+    return static_cast<double>(total) / n_repeats_;
+}
+
+GradientSums PackedGradients::of_row(std::size_t row) const {
+    if (packed_) {
+        const int shift = packing_.hessian_bits;
+        const std::int32_t mask = (std::int32_t{1} << shift) - 1;
+        return {gradients_[row] >> shift, has_hessians_ ? gradients_[row] & mask : 1, 1};
+    }
+    const std::int64_t w = input_.repeats(row);
+    return {w * gradients_[row], w * (has_hessians_ ? hessians_[row] : 1), input_.weight(row)};
+}
+
+void PackedGradients::gather_words(const std::uint32_t* rows, std::size_t first, std::size_t n,
+                                   std::uint64_t* words) const {
+    const int shift = packing_.hessian_bits;
+    const std::int32_t mask = (std::int32_t{1} << shift) - 1;
+    const int gradient_shift = packing_.gradient_shift;
+    const int hessian_shift = packing_.hessian_shift;
+    const auto word = [=](std::int32_t both) {
+        const auto gradient = static_cast<std::uint64_t>(std::int64_t{both >> shift});
+        const auto hessian = static_cast<std::uint64_t>(both & mask);
+        return (gradient << gradient_shift) + (hessian << hessian_shift) + 1;
+    };
+    const std::int32_t* from = gradients_.data();
+    if (rows == nullptr) {
+        for (std::size_t i = 0; i < n; ++i) words[i] = word(from[first + i]);
+    } else {
+        for (std::size_t i = 0; i < n; ++i) words[i] = word(from[rows[i]]);
+    }
 }
 
 }  // namespace spinney

@@ -37,6 +37,13 @@ struct Packing {
     int hessian_bits;   ///< of one row; 0: every hessian is 1, and the count stands for it
     std::size_t max_rows;
 
+    /// The word of one row: what is added to its cells.
+    std::uint64_t pack(const GradientSums& sums) const {
+        const auto hessian = static_cast<std::uint64_t>(hessian_bits == 0 ? 0 : sums.hessian);
+        return (static_cast<std::uint64_t>(sums.gradient) << gradient_shift) +
+               (hessian << hessian_shift) + static_cast<std::uint64_t>(sums.weight);
+    }
+
     GradientSums unpack(std::uint64_t cell) const {
         const std::uint64_t count = cell & ((std::uint64_t{1} << hessian_shift) - 1);
         const std::uint64_t middle =
@@ -51,11 +58,15 @@ struct Packing {
 inline constexpr Packing kWithHessian = {13, 38, 14, 13, 4096};
 /// 24 bits per row, and 40 + 24 bits for the sums of 65 535 rows.
 inline constexpr Packing kWithoutHessian = {24, 24, 24, 0, 65535};
-/// Not packed: three words per row, and a finer grid. For few rows, where packing saves nothing.
+/// Not packed: a finer grid. For few rows, where packing saves nothing, and for gradients of which
+/// a few are so large that the others would vanish.
 inline constexpr Packing kFine = {0, 0, 30, 30, 0};
 
 /// Tables that weigh at most this much are grown on the fine grid.
 inline constexpr double kFewRows = 512.0;
+/// The mean gradient must be this many steps of the packed grid, or the fine one is used. Rounding
+/// then changes a gradient by a thirtieth of the mean at most, and without direction.
+inline constexpr double kLeastMeanSteps = 16.0;
 
 /// What a tree is grown from: one entry per row of the table.
 ///
@@ -68,37 +79,56 @@ struct GradientInput {
     std::span<const std::int64_t> weights;  ///< empty: all 1
     bool weights_repeat = true;
     double weight_scale = 1.0;  ///< weight = integer * scale, a power of two; 1 if they repeat
-    double total_weight = 0.0;
 
     std::int64_t repeats(std::size_t row) const {
         return weights.empty() || !weights_repeat ? 1 : weights[row];
     }
+    std::int64_t weight(std::size_t row) const { return weights.empty() ? 1 : weights[row]; }
 };
 
 /// The gradients of one tree on their grids.
 ///
-/// The grid depends on the largest gradient, on whether hessians differ and on the total weight: on
-/// nothing that changes when a row of weight 3 becomes three rows.
+/// The grid depends on the largest gradient, on whether hessians differ, on the total weight and
+/// on the mean gradient: on nothing that changes when a row of weight 3 becomes three rows, and on
+/// no row that is not grown on.
 class PackedGradients {
   public:
-    void fill(const GradientInput& input, int n_threads);
+    /// rows: the ones grown on; empty: all.
+    void fill(const GradientInput& input, std::span<const std::uint32_t> rows, int n_threads);
 
     const Packing& packing() const { return packing_; }
-    bool is_packed() const { return !words_.empty(); }
-    std::span<const std::uint64_t> words() const { return words_; }
-    std::span<const GradientSums> sums() const { return sums_; }
-    GradientSums of_row(std::size_t row) const {
-        return is_packed() ? packing_.unpack(words_[row]) : sums_[row];
-    }
+    /// Whether rows have words; otherwise they have sums.
+    bool is_packed() const { return packed_; }
+    bool has_hessians() const { return has_hessians_; }
+    GradientSums of_row(std::size_t row) const;
+    /// words[i] = the word of rows[i]; rows null: of row first + i.
+    void gather_words(const std::uint32_t* rows, std::size_t first, std::size_t n,
+                      std::uint64_t* words) const;
+
     double gradient_scale() const { return gradient_scale_; }
     double hessian_scale() const { return hessian_scale_; }
+    /// The power of two that puts the largest just below 2^bits.
+    double gradient_step(int bits) const;
+    double hessian_step(int bits) const;
+    /// Rows grown on, counting whole weights as repetitions.
+    double n_repeats() const { return n_repeats_; }
 
   private:
+    void place(const GradientInput& input, const Packing& packing, int n_threads);
+    double mean_steps(const GradientInput& input, std::span<const std::uint32_t> rows,
+                      int n_threads) const;
+
     Packing packing_ = kFine;
-    std::vector<std::uint64_t> words_;  ///< unweighted, beyond a few rows
-    std::vector<GradientSums> sums_;    ///< otherwise
-    double gradient_scale_ = 1.0;       ///< gradient = integer * scale; a power of two
+    bool packed_ = false;
+    bool has_hessians_ = false;
+    GradientInput input_;
+    std::vector<std::int32_t> gradients_;  ///< packed: hessian in the low bits, gradient above
+    std::vector<std::int32_t> hessians_;   ///< not packed, and hessians differ
+    float largest_gradient_ = 0.0F;
+    float largest_hessian_ = 0.0F;
+    double gradient_scale_ = 1.0;  ///< gradient = integer * scale; a power of two
     double hessian_scale_ = 1.0;
+    double n_repeats_ = 0.0;
 };
 
 }  // namespace spinney

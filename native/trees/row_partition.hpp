@@ -28,17 +28,24 @@ class RowPartition {
         return {order_.data() + first, last - first};
     }
 
+    /// Whether the rows of [0, size()) are 0, 1, 2, ...: nothing is written down yet.
+    bool in_order() const { return in_order_; }
+    /// Writes them down, for a tree whose root is not split.
+    void write_order();
+
     /// Moves the rows that go left in front of the others; returns where the right child begins.
     std::size_t split(std::size_t first, std::size_t last, const std::uint8_t* column,
                       const GoesLeft& goes_left, int n_threads);
 
   private:
+    void close_gaps(std::size_t first, std::size_t n, std::size_t total_left, int n_threads);
+
     std::size_t n_rows_;
     std::size_t size_ = 0;
+    bool in_order_ = true;
     std::vector<std::uint32_t> order_;
-    std::vector<std::uint32_t> left_;
-    std::vector<std::uint32_t> right_;
-    std::vector<std::size_t> n_left_;  ///< per chunk
+    std::vector<std::uint32_t> right_;  ///< rows that go right, before they are moved
+    std::vector<std::size_t> n_left_;   ///< per chunk
 };
 
 }  // namespace spinney

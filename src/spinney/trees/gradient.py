@@ -47,6 +47,9 @@ class GradientTreeSettings:
         native.l2 = self.l2
         native.min_split_gain = self.min_split_gain
         native.max_features = min(self.max_features or 0, _MOST)
+        native.max_features_per_tree = min(self.max_features_per_tree or 0, _MOST)
+        native.monotone = list(self.monotone or ())
+        native.interactions = [list(group) for group in self.interactions or ()]
         native.seed = seed
         return native
 
@@ -91,7 +94,7 @@ class GradientGrower:
             self._integers, exponent = fixed_weights(weights, bits=32)
             factors = weights if factors is None else weights * factors
         self._factors = None if factors is None else factors.astype(np.float32)
-        self._weight_facts = (float(np.ldexp(1.0, exponent)), total)
+        self._weight_scale = float(np.ldexp(1.0, exponent))
 
     def grow(
         self,
@@ -122,7 +125,7 @@ class GradientGrower:
             second,
             self._integers,
             self._repeat,
-            self._weight_facts,
+            self._weight_scale,
             np.empty(0, np.uint32) if rows is None else rows.astype(np.uint32, copy=False),
             settings.to_native(seed),
         )
