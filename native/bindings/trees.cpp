@@ -57,9 +57,8 @@ class BoundGrower {
           grower_(training_bins(bins, n_value_bins, categorical, n_threads), n_threads) {}
 
     nb::dict grow(const Array<float>& gradients, const Array<float>& hessians,
-                  const Array<std::int64_t>& weights, bool weights_repeat,
-                  double weight_scale, const Array<std::uint32_t>& rows,
-                  const GradientTreeSettings& settings) {
+                  const Array<std::int64_t>& weights, bool weights_repeat, double weight_scale,
+                  const Array<std::uint32_t>& rows, const GradientTreeSettings& settings) {
         const std::size_t n_rows = grower_.bins().n_rows();
         const GradientInput input = {view(gradients), view(hessians), view(weights), weights_repeat,
                                      weight_scale};
@@ -90,8 +89,8 @@ class BoundGrower {
         grower_.add_leaf_values(view(values), of_output, scores.shape(1));
     }
 
-    void make_monotone(const nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>& values)
-        const {
+    void make_monotone(
+        const nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>& values) const {
         if (values.size() != n_nodes_) {
             throw Failure(FailureKind::kInvalidInput, "values do not fit the last tree");
         }
@@ -109,7 +108,7 @@ class BoundGrower {
 
   private:
     static TrainingBins training_bins(const Bins& bins, const Array<std::int32_t>& n_value_bins,
-                                const Array<std::uint8_t>& categorical, int n_threads) {
+                                      const Array<std::uint8_t>& categorical, int n_threads) {
         if (n_value_bins.size() != bins.shape(1) || categorical.size() != bins.shape(1)) {
             throw Failure(FailureKind::kInvalidInput, "bins and features differ in number");
         }

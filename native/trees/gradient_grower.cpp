@@ -197,8 +197,8 @@ void GradientGrower::partition(Node& parent, Node& left, Node& right) {
     right.bounds = parent.bounds.of_child(false, direction, a, b);
 }
 
-/// Builds the histogram of the child with fewer rows; the other one's is the difference, in place of
-/// the parent's unless it has become small enough to be packed.
+/// Builds the histogram of the child with fewer rows; the other one's is the difference, in place
+/// of the parent's unless it has become small enough to be packed.
 void GradientGrower::fill_histograms(Node& parent, Node& left, Node& right) {
     std::unique_ptr<GradientHistogram> inherited = std::move(parent.histogram);
     const bool left_is_smaller = left.n_rows() <= right.n_rows();
@@ -365,10 +365,10 @@ void GradientGrower::make_monotone(std::span<double> values) const {
         if (node.left < 0) continue;
         const auto left = static_cast<std::size_t>(places_[static_cast<std::size_t>(node.left)]);
         const auto right = static_cast<std::size_t>(places_[static_cast<std::size_t>(node.right)]);
-        const int direction = node.split.is_categorical
-                                  ? 0
-                                  : settings_.monotone[static_cast<std::size_t>(
-                                        node.split.feature)];
+        const int direction =
+            node.split.is_categorical
+                ? 0
+                : settings_.monotone[static_cast<std::size_t>(node.split.feature)];
         const double a = bounds[place].clip(values[left]);
         const double b = bounds[place].clip(values[right]);
         bounds[left] = bounds[place].of_child(true, direction, a, b);

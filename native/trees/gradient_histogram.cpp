@@ -181,7 +181,8 @@ void HistogramBuilder::add_packed(const PackedGradients& gradients, const Task& 
     Workspace& space = Workspace::of_thread();
     space.cells.resize(kGroupBlocks * kBlockFeatures * kMostCells);
     space.words.resize(kChunkRows);
-    const auto blocks = bins_.blocks().subspan(task.first_block, task.last_block - task.first_block);
+    const auto blocks =
+        bins_.blocks().subspan(task.first_block, task.last_block - task.first_block);
     const std::size_t first_feature = blocks.front().first_feature;
     const std::size_t last_feature = blocks.back().first_feature + blocks.back().width;
     const std::size_t first_cell = bins_.first_cell(first_feature);
@@ -233,7 +234,8 @@ void HistogramBuilder::add_wide(const PackedGradients& gradients, const Task& ta
     Workspace& space = Workspace::of_thread();
     space.wide_cells.resize(kBlockFeatures * kMostCells);
     space.sums.resize(kChunkRows);
-    const auto blocks = bins_.blocks().subspan(task.first_block, task.last_block - task.first_block);
+    const auto blocks =
+        bins_.blocks().subspan(task.first_block, task.last_block - task.first_block);
     const std::size_t last_feature = blocks.back().first_feature + blocks.back().width;
     clear(task.wide_to, bins_.first_cell(blocks.front().first_feature),
           bins_.first_cell(last_feature));

@@ -71,11 +71,11 @@ class FeatureSearch {
                       ? -terms_.gradient * terms_.gradient * l2 / ((terms_.hessian + l2) * span_)
                       : 0.0;
         least_hessian_ = task.settings.min_child_weight * kGridSlack;
-        least_weight_ = std::max(task.settings.min_samples_leaf * kGridSlack,
-                                 0.5 * objective_.scales.weight);
+        least_weight_ =
+            std::max(task.settings.min_samples_leaf * kGridSlack, 0.5 * objective_.scales.weight);
         all_weight_ = objective_.weight(task.total);
-        least_gain_ = std::max(task.settings.min_split_gain,
-                               0.5 * kNoise * objective_.score(task.total));
+        least_gain_ =
+            std::max(task.settings.min_split_gain, 0.5 * kNoise * objective_.score(task.total));
         direction_ = task.settings.monotone.empty() ? 0 : task.settings.monotone[feature];
         bounded_ = !task.settings.monotone.empty();
     }

@@ -76,8 +76,7 @@ struct GradientObjective {
     /// Twice the loss that a given constant removes.
     double score_of(const GradientSums& sums, double value) const {
         const double size = value < 0.0 ? -value : value;
-        return -(2.0 * (gradient(sums) * value + l1 * size) +
-                 (hessian(sums) + l2) * value * value);
+        return -(2.0 * (gradient(sums) * value + l1 * size) + (hessian(sums) + l2) * value * value);
     }
 };
 

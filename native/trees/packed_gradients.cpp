@@ -83,10 +83,10 @@ void PackedGradients::fill(const GradientInput& input, std::span<const std::uint
     has_hessians_ = !input.hessians.empty();
     const bool repeats = !input.weights.empty() && input.weights_repeat;
     const std::size_t n_all = input.gradients.size();
-    n_repeats_ = repeats ? static_cast<double>(sum_rows(n_all, rows, n_threads, [&](std::size_t i) {
-        return input.weights[i];
-    }))
-                         : static_cast<double>(rows.empty() ? n_all : rows.size());
+    n_repeats_ = repeats
+                     ? static_cast<double>(sum_rows(
+                           n_all, rows, n_threads, [&](std::size_t i) { return input.weights[i]; }))
+                     : static_cast<double>(rows.empty() ? n_all : rows.size());
     largest_gradient_ = largest(input.gradients, rows, n_threads);
     largest_hessian_ = has_hessians_ ? largest(input.hessians, rows, n_threads) : 1.0F;
     const Packing& packing = has_hessians_ ? kWithHessian : kWithoutHessian;
@@ -102,8 +102,8 @@ void PackedGradients::place(const GradientInput& input, const Packing& packing, 
     const int room = kSumBits - static_cast<int>(std::ceil(std::log2(n_repeats_ + 1.0)));
     const int gradient_bits = std::min(packing.gradient_bits - 1, room);  // without the sign
     const int hessian_bits = std::min(std::max(packing.hessian_bits, 1), room);
-    packed_ = packing.max_rows > 0 && input.weights.empty() &&
-              gradient_bits == packing.gradient_bits - 1;
+    packed_ =
+        packing.max_rows > 0 && input.weights.empty() && gradient_bits == packing.gradient_bits - 1;
     gradient_scale_ = gradient_step(gradient_bits);
     hessian_scale_ = has_hessians_ ? hessian_step(hessian_bits) : 1.0;
     const std::size_t n = input.gradients.size();
@@ -131,10 +131,9 @@ double PackedGradients::mean_steps(const GradientInput& input, std::span<const s
     const int shift = packed_ ? packing_.hessian_bits : 0;
     const auto size = [&](std::size_t i) { return std::int64_t{std::abs(gradients_[i] >> shift)}; };
     const std::int64_t total =
-        input.weights.empty()
-            ? sum_rows(gradients_.size(), rows, n_threads, size)
-            : sum_rows(gradients_.size(), rows, n_threads,
-                       [&](std::size_t i) { return size(i) * input.repeats(i); });
+        input.weights.empty() ? sum_rows(gradients_.size(), rows, n_threads, size)
+                              : sum_rows(gradients_.size(), rows, n_threads,
+                                         [&](std::size_t i) { return size(i) * input.repeats(i); });
     return static_cast<double>(total) / n_repeats_;
 }
 

@@ -68,8 +68,9 @@ std::size_t RowPartition::split(std::size_t first, std::size_t last, const std::
     return first + total_left;
 }
 
-/// Left rows move to the front, chunk by chunk; right rows follow them. A chunk's left rows may land
-/// where an earlier chunk's are still read, so they move in order, and only right rows in parallel.
+/// Left rows move to the front, chunk by chunk; right rows follow them. A chunk's left rows may
+/// land where an earlier chunk's are still read, so they move in order, and only right rows in
+/// parallel.
 void RowPartition::close_gaps(std::size_t first, std::size_t n, std::size_t total_left,
                               int n_threads) {
     std::size_t before = 0;  // rows that go left in the chunks before
@@ -80,8 +81,7 @@ void RowPartition::close_gaps(std::size_t first, std::size_t n, std::size_t tota
     }
     parallel_blocks(n_threads, n, kChunk, [&](std::size_t begin, std::size_t end) {
         const std::size_t chunk = begin / kChunk;
-        const std::size_t left_after =
-            chunk + 1 < n_left_.size() ? n_left_[chunk + 1] : total_left;
+        const std::size_t left_after = chunk + 1 < n_left_.size() ? n_left_[chunk + 1] : total_left;
         const std::size_t n_right = (end - begin) - (left_after - n_left_[chunk]);
         std::copy_n(right_.data() + first + begin, n_right,
                     order_.data() + first + total_left + (begin - n_left_[chunk]));

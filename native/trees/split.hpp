@@ -72,8 +72,8 @@ struct Split {
     }
     void put(std::size_t b, bool goes_left) {
         const auto bit = static_cast<std::uint8_t>(1U << (b % 8));
-        left_bins[b / 8] = static_cast<std::uint8_t>(goes_left ? left_bins[b / 8] | bit
-                                                               : left_bins[b / 8] & ~bit);
+        left_bins[b / 8] =
+            static_cast<std::uint8_t>(goes_left ? left_bins[b / 8] | bit : left_bins[b / 8] & ~bit);
     }
     bool sends_left(std::uint8_t b, std::uint8_t missing_bin) const {
         if (b == missing_bin) return missing_left;

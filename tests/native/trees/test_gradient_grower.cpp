@@ -10,14 +10,15 @@
 
 namespace {
 
-using spinney::FeatureBlocks;
 using spinney::GradientHistogram;
 using spinney::GradientInput;
 using spinney::GradientSums;
+using spinney::HistogramBuilder;
 using spinney::PackedGradients;
 using spinney::random_below;
 using spinney::random_unit;
 using spinney::Stream;
+using spinney::TrainingBins;
 
 struct Problem {
     std::size_t n_rows;
@@ -27,13 +28,13 @@ struct Problem {
     std::vector<std::uint8_t> categorical;
     std::vector<float> gradients;
     std::vector<float> hessians;
+    std::vector<std::int64_t> weights{};
 
-    FeatureBlocks blocks() const { return {bins, n_value_bins, categorical, 1}; }
+    TrainingBins training_bins() const { return {bins, n_value_bins, categorical, 1}; }
     GradientInput input(bool with_hessians) const {
-        return {
-            gradients, with_hessians ? std::span<const float>(hessians) : std::span<const float>{},
-            {},        true,
-            1.0,       static_cast<double>(n_rows)};
+        return {gradients,
+                with_hessians ? std::span<const float>(hessians) : std::span<const float>{},
+                weights, true, 1.0};
     }
 };
 
@@ -51,12 +52,6 @@ Problem make_problem(std::size_t n_rows, std::size_t n_features) {
         problem.hessians.push_back(static_cast<float>(random_unit(3, Stream::kRows, i)));
     }
     return problem;
-}
-
-GradientSums cell(const GradientHistogram& histogram, const PackedGradients& gradients,
-                  std::size_t feature, std::size_t bin) {
-    return histogram.is_packed() ? gradients.packing().unpack(histogram.packed(feature)[bin])
-                                 : histogram.wide(feature)[bin];
 }
 
 bool same(const GradientSums& a, const GradientSums& b) {
@@ -94,25 +89,30 @@ TEST(words_hold_the_largest_rows_without_overflow) {
 }
 
 TEST(histograms_are_the_sums_of_their_rows_in_every_form) {
-    // Fine, packed, and wide between flushes; blocks of one, of unequal and of full width.
-    for (const std::size_t n_rows : {300UL, 3000UL, 9000UL, 70000UL}) {
+    // Fine, packed, and wide between flushes; blocks of one, of unequal and of full width; rows
+    // shared by threads and not; weighted rows.
+    for (const std::size_t n_rows : {300UL, 3000UL, 9000UL, 40000UL}) {
         for (const std::size_t n_features : {1UL, 17UL}) {
-            const Problem problem = make_problem(n_rows, n_features);
-            const FeatureBlocks data = problem.blocks();
-            for (const bool with_hessians : {false, true}) {
-                PackedGradients gradients;
-                gradients.fill(problem.input(with_hessians), 1);
-                std::vector<std::uint32_t> all(n_rows);
-                std::iota(all.begin(), all.end(), 0U);
-                GradientHistogram whole(data);
-                whole.build(gradients, {}, 2);
-                GradientHistogram listed(data);
-                listed.build(gradients, all, 2);
-                for (const std::size_t bin : {0UL, 69UL, 200UL}) {
-                    const std::size_t feature = n_features - 1;
-                    const GradientSums expected = slow_cell(problem, gradients, all, feature, bin);
-                    CHECK(same(cell(whole, gradients, feature, bin), expected));
-                    CHECK(same(cell(listed, gradients, feature, bin), expected));
+            for (const std::int64_t weight : {0, 3}) {
+                Problem problem = make_problem(n_rows, n_features);
+                if (weight > 0) problem.weights.assign(n_rows, weight);
+                const TrainingBins data = problem.training_bins();
+                for (const bool with_hessians : {false, true}) {
+                    PackedGradients gradients;
+                    gradients.fill(problem.input(with_hessians), {}, 1);
+                    std::vector<std::uint32_t> all(n_rows);
+                    std::iota(all.begin(), all.end(), 0U);
+                    HistogramBuilder builder(data, 3);
+                    GradientHistogram whole(data);
+                    builder.build(gradients, {nullptr, 0, n_rows}, whole);
+                    GradientHistogram listed(data);
+                    builder.build(gradients, {all.data(), 0, n_rows}, listed);
+                    for (const std::size_t bin : {0UL, 69UL, 200UL}) {
+                        const std::size_t f = n_features - 1;
+                        const GradientSums expected = slow_cell(problem, gradients, all, f, bin);
+                        CHECK(same(whole.cell(gradients.packing(), f, bin), expected));
+                        CHECK(same(listed.cell(gradients.packing(), f, bin), expected));
+                    }
                 }
             }
         }
@@ -120,26 +120,57 @@ TEST(histograms_are_the_sums_of_their_rows_in_every_form) {
 }
 
 TEST(parent_is_left_plus_right) {
-    for (const std::size_t n_rows : {400UL, 3000UL, 9000UL}) {
+    for (const std::size_t n_rows : {400UL, 3000UL, 5000UL, 14000UL}) {
         const Problem problem = make_problem(n_rows, 5);
-        const FeatureBlocks data = problem.blocks();
+        const TrainingBins data = problem.training_bins();
         PackedGradients gradients;
-        gradients.fill(problem.input(true), 1);
+        gradients.fill(problem.input(true), {}, 1);
         std::vector<std::uint32_t> left;
         std::vector<std::uint32_t> right;
         for (std::uint32_t row = 0; row < n_rows; ++row)
             (row % 3 == 0 ? left : right).push_back(row);
-        GradientHistogram other(data);
-        other.build(gradients, {}, 1);
+        HistogramBuilder builder(data, 1);
+        GradientHistogram parent(data);
+        builder.build(gradients, {nullptr, 0, n_rows}, parent);
         GradientHistogram child(data);
-        child.build(gradients, left, 1);
-        other.subtract(child, gradients.packing(), 1);
+        builder.build(gradients, {left.data(), 0, left.size()}, child);
+        GradientHistogram other(data);
+        other.reset(gradients, right.size());
         for (std::size_t feature = 0; feature < 5; ++feature) {
+            HistogramBuilder::subtract(gradients.packing(), parent, child, other, feature, 201);
             for (std::size_t bin = 0; bin <= 200; ++bin) {
-                CHECK(same(cell(other, gradients, feature, bin),
+                CHECK(same(other.cell(gradients.packing(), feature, bin),
                            slow_cell(problem, gradients, right, feature, bin)));
             }
         }
+    }
+}
+
+TEST(rows_that_are_not_grown_on_do_not_change_the_grid) {
+    Problem problem = make_problem(2000, 1);
+    std::vector<std::uint32_t> rows(1500);
+    std::iota(rows.begin(), rows.end(), 0U);
+    PackedGradients before;
+    before.fill(problem.input(true), rows, 1);
+    problem.gradients[1900] = 1e6F;
+    PackedGradients after;
+    after.fill(problem.input(true), rows, 1);
+    CHECK(before.is_packed() && after.is_packed());
+    CHECK(before.gradient_scale() == after.gradient_scale());
+    CHECK(same(before.of_row(7), after.of_row(7)));
+}
+
+TEST(one_huge_gradient_does_not_blind_the_others) {
+    Problem problem = make_problem(5000, 1);
+    problem.gradients[7] = 1e5F;
+    PackedGradients gradients;
+    gradients.fill(problem.input(true), {}, 1);
+    CHECK(!gradients.is_packed());
+    const double step = gradients.gradient_scale();
+    for (const std::size_t row : {0UL, 7UL, 4999UL}) {
+        const double back = static_cast<double>(gradients.of_row(row).gradient) * step;
+        CHECK(std::abs(back - problem.gradients[row]) <= step);
+        CHECK(step < 1e-3);
     }
 }
 
@@ -170,7 +201,7 @@ TEST(trees_do_not_depend_on_threads_or_instruction_sets) {
     for (const auto isa : {spinney::Isa::kPortable, best}) {
         spinney::use_isa(isa);
         for (const int n_threads : {1, 4}) {
-            spinney::GradientGrower grower(problem.blocks(), n_threads);
+            spinney::GradientGrower grower(problem.training_bins(), n_threads);
             trees.push_back(grower.grow(problem.input(true), {}, {}));
         }
     }
@@ -182,16 +213,16 @@ TEST(trees_do_not_depend_on_threads_or_instruction_sets) {
     }
 }
 
-TEST(leaves_grown_on_some_rows_hold_those_rows_alone) {
+TEST(trees_grown_on_some_rows_count_those_and_score_all) {
     const Problem problem = make_problem(5000, 3);
     std::vector<std::uint32_t> rows;
     for (std::uint32_t row = 0; row < 5000; row += 2) rows.push_back(row);
-    spinney::GradientGrower grower(problem.blocks(), 2);
+    spinney::GradientGrower grower(problem.training_bins(), 2);
     const auto tree = grower.grow(problem.input(true), rows, {});
     CHECK(tree.count[0] == 2500);
     std::vector<double> scores(5000, 0.0);
     grower.add_leaf_values(std::vector<double>(tree.feature.size(), 1.0), scores, 1);
-    for (std::size_t row = 0; row < 5000; ++row) CHECK(scores[row] == (row % 2 == 0 ? 1.0 : 0.0));
+    for (std::size_t row = 0; row < 5000; ++row) CHECK(scores[row] == 1.0);
 }
 
 CHECK_MAIN
