@@ -74,14 +74,16 @@ format: build/checkers.stamp
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP)
 
-build/bench-venv.stamp: benchmarks/requirements.txt build/installed.stamp
+# Not editable, so every source counts.
+build/bench-venv.stamp: benchmarks/requirements.txt build/installed.stamp $(shell find src -name '*.py')
 	test -x .bench-venv/bin/python || $(PYTHON) -m venv .bench-venv
 	.bench-venv/bin/python -m pip install --quiet -r benchmarks/requirements.txt
 	.bench-venv/bin/python -m pip install --quiet --force-reinstall --no-deps .
 	touch $@
 
+# For example: make bench BENCH="--part boosting --only '1 k x 10'"
 bench: build/native/bench.stamp build/bench-venv.stamp
-	$(BIN)/python benchmarks/run.py --peers .bench-venv/bin/python
+	$(BIN)/python -m benchmarks.run --peers .bench-venv/bin/python $(BENCH)
 
 clean:
 	rm -rf build $(VENV) .bench-venv

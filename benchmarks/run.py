@@ -1,7 +1,10 @@
-"""Run every benchmark and print its tables; keep the numbers in benchmarks/results.
+"""Run the benchmarks one after the other; each prints its tables and keeps its numbers.
 
-Kernels are C++ programs built by `make bench`; duels run in an environment that holds the pinned
-peers and a wheel of this checkout.
+    python -m benchmarks.run --peers PYTHON [--part PART ...] [--only NAME ...] [--quick]
+
+Kernels are C++ programs built by `make bench`; their results are kept in benchmarks/results. Duels
+run in an environment that holds the pinned peers and a wheel of this checkout; each keeps its own
+in benchmarks/duels/results.
 """
 
 import argparse
@@ -10,9 +13,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from benchmarks.keeping import replace, table
+from benchmarks.machine import ROOT
+
 KERNELS = ROOT / "build/native/bench/benchmarks/kernels"
-RESULTS = ROOT / "benchmarks/results"
+KERNEL_RESULTS = ROOT / "benchmarks/results"
+DUELS = ("binning", "resources", "boosting", "accuracy")
 
 
 def json_lines(command: list[str | Path]) -> list[dict]:
@@ -20,81 +26,61 @@ def json_lines(command: list[str | Path]) -> list[dict]:
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
-def print_rows(title: str, header: list[str], rows: list[list[str]]) -> str:
-    lines = [f"## {title}", "", "| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    text = "\n".join(lines) + "\n"
-    print(text)
-    return text
-
-
-def keep(name: str, found: object, text: str) -> None:
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n")
-    (RESULTS / f"{name}.md").write_text(text)
+def kernel_table(title: str, found: list[dict]) -> str:
+    unit = next(key for key in found[0] if key.startswith("ns_per_"))
+    rows = [
+        [
+            row["kernel"],
+            row["isa"],
+            str(row["threads"]),
+            f"{row[unit]:.2f}",
+            f"{row['millions_per_second']:.0f}",
+        ]
+        for row in found
+    ]
+    header = ["kernel", "instruction set", "threads", unit.replace("_", " "), "million/s"]
+    return table(title, header, rows)
 
 
 def run_kernels(python: Path) -> None:
-    machine = json_lines(
-        [
-            python,
-            "-c",
-            "import json; from benchmarks.machine import describe; print(json.dumps(describe()))",
-        ]
-    )[0]
+    ask = "import json; from benchmarks.machine import describe; print(json.dumps(describe()))"
+    machine = json_lines([python, "-c", ask])[0]
     for program in sorted(path for path in KERNELS.glob("bench_*") if path.is_file()):
         found = json_lines([program])
-        unit = next(key for key in found[0] if key.startswith("ns_per_"))
-        rows = [
-            [
-                row["kernel"],
-                row["isa"],
-                str(row["threads"]),
-                f"{row[unit]:.2f}",
-                f"{row['millions_per_second']:.0f}",
-            ]
-            for row in found
-        ]
-        header = ["kernel", "instruction set", "threads", unit.replace("_", " "), "million/s"]
         title = f"{program.name} on {machine['cpu']}, {machine['cores']} cores"
-        keep(program.name, {"machine": machine, "kernels": found}, print_rows(title, header, rows))
+        text = kernel_table(title, found)
+        print(text, flush=True)
+        numbers = json.dumps({"machine": machine, "kernels": found}, indent=1) + "\n"
+        replace(KERNEL_RESULTS / f"{program.name}.json", numbers)
+        replace(KERNEL_RESULTS / f"{program.name}.md", text)
 
 
-def duel_table(name: str, found: dict) -> str:
-    """Fastest first, with the loss on held-out rows where there is one."""
-    ours = found["seconds"]["spinney"]
-    header = ["contender", "ms", "ratio to spinney"]
-    rows = [
-        [peer, f"{1000 * seconds:.0f}", f"{seconds / ours:.2f}"]
-        for peer, seconds in sorted(found["seconds"].items(), key=lambda item: item[1])
-    ]
-    if "losses" in found:
-        header.append("held-out loss")
-        for row in rows:
-            row.append(f"{found['losses'][row[0]]:.5f}")
-    return print_rows(f"{name}: {found['workload']}", header, rows)
-
-
-def run_duels(python: Path) -> None:
-    for script in sorted((ROOT / "benchmarks/duels").glob("*.py")):
-        if script.name == "stopwatch.py":
-            continue
-        results = json_lines([python, script])
-        text = "\n".join(duel_table(script.stem, found) for found in results)
-        machine = ", ".join(f"{key} {value}" for key, value in results[0]["machine"].items())
-        keep(f"duel_{script.stem}", results, text + f"\n{machine}\n")
+def run_duel(python: Path, name: str, options: list[str]) -> bool:
+    """Whether it ran to its end; what it measured before a failure is kept."""
+    command = [python, "-m", f"benchmarks.duels.{name}", *options]
+    return subprocess.run(command, check=False, cwd=ROOT).returncode == 0
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--peers", type=Path, help="Python of the environment with the peers")
-    parser.add_argument("--only", choices=["kernels", "duels"])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--peers", type=Path, required=True, help="Python with the peers")
+    parser.add_argument("--part", action="append", choices=["kernels", *DUELS])
+    parser.add_argument("--only", action="append", metavar="NAME", help="workloads of one duel")
+    parser.add_argument("--quick", action="store_true", help="tiny duels that keep nothing")
     chosen = parser.parse_args()
-    if chosen.only != "duels":
+    parts = chosen.part or ["kernels", *DUELS]
+    if chosen.only and (len(parts) > 1 or parts[0] in {"kernels", "binning"}):
+        parser.error("--only needs one --part that has named workloads")
+    options = ["--quick"] if chosen.quick else []
+    for name in chosen.only or []:
+        options += ["--only", name]
+    if "kernels" in parts and not chosen.quick:
         run_kernels(chosen.peers)
-    if chosen.only != "kernels":
-        run_duels(chosen.peers)
-    return 0
+    duels = [name for name in DUELS if name in parts]
+    failed = [name for name in duels if not run_duel(chosen.peers.absolute(), name, options)]
+    if failed:
+        print(f"Failed: {', '.join(failed)}.", file=sys.stderr)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -1,111 +1,205 @@
-"""Gradient boosting against the peers: equal settings, construction and fit together.
+"""Gradient boosting against the peers: the table of seconds, ratios and held-out losses.
 
-Learning rate 0.1, 31 leaves, 255 bins, at least 20 rows per leaf, two threads. Prints one JSON
-object per workload, with the seconds of the fastest turn and the loss on held-out rows.
+    python -m benchmarks.duels.boosting [--only NAME ...] [--turns N] [--quick]
+
+Construction and fit together, from float32 in C order (or a pandas frame with categoricals), with
+the settings of benchmarks/duels/peers.py. The fastest of interleaved turns counts. Losses are means
+over rows that were not trained on; on the small tables, where one table says little about a loss,
+also over several training tables.
 """
 
-import json
-import sys
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-import catboost
-import lightgbm
 import numpy as np
-import xgboost
-from hessboost.sklearn import HessboostClassifier, HessboostRegressor
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.metrics import log_loss, mean_squared_error
-
-import spinney
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
+from benchmarks.duels.peers import (
+    CONTENDERS,
+    REFERENCES,
+    Task,
+    held_out_loss,
+    limit_threads,
+    start_hessian,
+)
 from benchmarks.duels.stopwatch import take_turns
-from benchmarks.machine import describe
+from benchmarks.duels.tables import (
+    Table,
+    categorical_table,
+    cover_table,
+    draw_binary,
+    draw_classes,
+    draw_squared,
+    numeric_table,
+)
+from benchmarks.keeping import Book, in_order, table
 
-N_THREADS = 2
-WORKLOADS = {  # name: (rows, features, classes or 0 for regression, rounds, turns)
-    "1 k x 10, binary": (1_000, 10, 2, 100, 9),
-    "4.7 k x 20, binary": (4_700, 20, 2, 100, 7),
-    "133 k x 28, binary": (133_000, 28, 2, 100, 3),
-    "200 k x 40, squared error": (200_000, 40, 0, 100, 2),
-    "80 k x 54, 7 classes": (80_000, 54, 7, 50, 2),
-    "1 M x 28, binary": (1_000_000, 28, 2, 100, 1),
+RESULTS = Path(__file__).parent / "results/boosting.json"
+NOISY = draw_binary(sharpness=1.5)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A table to fit, how often, and the ratio to reach."""
+
+    n_rows: int
+    make: Callable[..., Table]  # of the number of rows and a seed
+    task: Task
+    turns: int
+    to_reach: float
+    n_held_out: int = 100_000
+    n_tables: int = 1  # independent training tables for the loss
+
+    def reduced(self) -> "Workload":
+        """The same, small enough to show in seconds that everything runs."""
+        small = replace(self.task, rounds=3)
+        rows, held_out = min(self.n_rows, 1_000), 1_000
+        return replace(
+            self,
+            n_rows=rows,
+            task=small,
+            turns=1,
+            n_held_out=held_out,
+            n_tables=min(2, self.n_tables),
+        )
+
+
+def numeric(n_features: int, draw) -> Callable[..., Table]:
+    return partial(numeric_table, n_features=n_features, draw=draw)
+
+
+LOGISTIC, SEVEN = Task("logistic"), Task("multinomial", rounds=50)
+WORKLOADS = {
+    "1 M x 28, binary": Workload(1_000_000, numeric(28, NOISY), LOGISTIC, 3, 2),
+    "133 k x 28, binary": Workload(133_000, numeric(28, NOISY), LOGISTIC, 5, 2),
+    "4.7 k x 20, binary": Workload(4_700, numeric(20, NOISY), LOGISTIC, 15, 3, n_tables=10),
+    "1 k x 10, binary": Workload(1_000, numeric(10, NOISY), LOGISTIC, 25, 3, n_tables=20),
+    "8 k x 1000, binary, 50 trees": Workload(
+        8_000,
+        numeric(1000, NOISY),
+        Task("logistic", rounds=50),
+        3,
+        2,
+        n_held_out=50_000,
+        n_tables=3,
+    ),
+    "80 k x 54 like forest cover, 7 classes, 50 rounds": Workload(
+        80_000, partial(cover_table, n_classes=7), SEVEN, 3, 2
+    ),
+    "80 k x 54 numeric, 7 classes, 50 rounds": Workload(
+        80_000, numeric(54, draw_classes(7)), SEVEN, 3, 2
+    ),
+    "200 k x 40, squared error": Workload(
+        200_000, numeric(40, draw_squared), Task("squared"), 4, 2
+    ),
+    "200 k x 28, binary, 255 leaves": Workload(
+        200_000, numeric(28, NOISY), Task("logistic", leaves=255), 3, 2
+    ),
+    "100 k x 6 categorical + 6 numeric, binary": Workload(
+        100_000, categorical_table, LOGISTIC, 4, 2
+    ),
 }
 
 
-def make_table(n_rows: int, n_features: int, n_classes: int):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(2 * n_rows, n_features)).astype(np.float32)
-    score = X[:, 0] + np.abs(X[:, 1]) + np.sin(2 * X[:, 2]) + 0.5 * X[:, 3] * (X[:, 4] > 0)
-    noisy = score + rng.normal(size=len(X))
-    if n_classes == 0:
-        return X, noisy
-    return X, np.searchsorted(np.quantile(noisy, np.arange(1, n_classes) / n_classes), noisy)
+def fits(task: Task, train: Table) -> dict[str, Callable[[], object]]:
+    """What each contender does in its turn: make a model and fit it."""
+
+    def fit(make):
+        return make(task).fit(train.X, train.y)
+
+    return {name: partial(fit, make) for name, make in CONTENDERS.items()}
 
 
-def contenders(n_classes: int, rounds: int):
-    """Estimators with scikit-learn's interface, by name."""
-    is_class = n_classes > 0
-    ours = spinney.GradientBoostingClassifier if is_class else spinney.GradientBoostingRegressor
-    light = lightgbm.LGBMClassifier if is_class else lightgbm.LGBMRegressor
-    extreme = xgboost.XGBClassifier if is_class else xgboost.XGBRegressor
-    hist = HistGradientBoostingClassifier if is_class else HistGradientBoostingRegressor
-    cat = catboost.CatBoostClassifier if is_class else catboost.CatBoostRegressor
-    hess = HessboostClassifier if is_class else HessboostRegressor
-    lossguide = {
-        "n_estimators": rounds,
-        "learning_rate": 0.1,
-        "grow_policy": "lossguide",
-        "max_leaves": 31,
-        "max_depth": 0,
-        "max_bin": 255,
-        "reg_lambda": 0,
-        "n_jobs": N_THREADS,
+def duel(workload: Workload) -> dict:
+    train, held_out = workload.make(workload.n_rows + workload.n_held_out).split(workload.n_rows)
+    task = replace(workload.task, start_hessian=start_hessian(workload.task.loss, train.y))
+    for make in CONTENDERS.values():
+        make(task)  # imports count for nobody
+    turns = take_turns(fits(task, train), workload.turns)
+    losses = {
+        name: [held_out_loss(task, model, *held_out)] for name, model in turns.results.items()
     }
-    light_settings = {"n_estimators": rounds, "n_jobs": N_THREADS, "verbose": -1}
+    for seed in range(1, workload.n_tables):
+        another = workload.make(workload.n_rows, seed=seed)
+        for name, fit in fits(task, another).items():
+            losses[name].append(held_out_loss(task, fit(), *held_out))
     return {
-        "spinney": lambda: ours(max_iter=rounds, n_jobs=N_THREADS),
-        "LightGBM": lambda: light(**light_settings),
-        "LightGBM quantised": lambda: light(**light_settings, use_quantized_grad=True),
-        "XGBoost lossguide": lambda: extreme(**lossguide, tree_method="hist"),
-        "scikit-learn HistGB": lambda: hist(max_iter=rounds, early_stopping=False),
-        "CatBoost": lambda: cat(
-            iterations=rounds,
-            learning_rate=0.1,
-            thread_count=N_THREADS,
-            verbose=False,
-            allow_writing_files=False,
-        ),
-        "hessboost": lambda: hess(**lossguide),
+        "to_reach": workload.to_reach,
+        "seconds": turns.fastest(),
+        "all_seconds": turns.seconds,
+        "others": turns.others,
+        "losses": losses,
     }
 
 
-def duel(name: str) -> dict:
-    n_rows, n_features, n_classes, rounds, turns = WORKLOADS[name]
-    X, y = make_table(n_rows, n_features, n_classes)
-    fitted = {}
+def best_peer(seconds: Mapping[str, float]) -> str:
+    return min((name for name in seconds if name != "spinney"), key=seconds.__getitem__)
 
-    def turn(peer, make):
-        def fit():
-            fitted[peer] = make().fit(X[:n_rows], y[:n_rows])
 
-        return fit
+def relative_loss(losses: Mapping[str, list[float]]) -> tuple[str, float, float]:
+    """The best reference, our loss above its in per cent, and the standard error of that."""
+    best = min(REFERENCES, key=lambda name: np.mean(losses[name]))
+    ours, theirs = np.asarray(losses["spinney"]), np.asarray(losses[best])
+    above = 100 * (ours - theirs) / theirs.mean()
+    error = above.std(ddof=1) / np.sqrt(len(above)) if len(above) > 1 else 0.0
+    return best, float(above.mean()), float(error)
 
-    peers = contenders(n_classes, rounds)
-    seconds = take_turns({peer: turn(peer, make) for peer, make in peers.items()}, turns)
-    losses = {}
-    for peer, model in fitted.items():
-        if n_classes:
-            losses[peer] = log_loss(y[n_rows:], model.predict_proba(X[n_rows:]))
-        else:
-            losses[peer] = mean_squared_error(y[n_rows:], model.predict(X[n_rows:]))
-    return {"workload": name, "seconds": seconds, "losses": losses, "machine": describe()}
+
+def summary(entries: Mapping[str, dict]) -> str:
+    rows = []
+    for name, entry in entries.items():
+        seconds = entry["seconds"]
+        peer = best_peer(seconds)
+        reference, above, error = relative_loss(entry["losses"])
+        spread = f" ± {error:.2f}" if error else ""
+        rows.append(
+            [
+                name,
+                f"{seconds['spinney']:.3f}",
+                f"{seconds[peer]:.3f} {peer}",
+                f"{seconds[peer] / seconds['spinney']:.2f}",
+                f"≥ {entry['to_reach']:g}",
+                f"{above:+.2f}{spread} ({reference})",
+            ]
+        )
+    header = ["workload", "spinney s", "best peer s", "ratio", "to reach"]
+    return table("Boosting", [*header, "held-out loss above the best, %"], rows)
+
+
+def details(name: str, entry: Mapping) -> str:
+    """Every contender, fastest first."""
+    seconds, losses = entry["seconds"], entry["losses"]
+    rows = [
+        [
+            peer,
+            f"{taken:.3f}",
+            f"{taken / seconds['spinney']:.2f}",
+            f"{np.median(entry['all_seconds'][peer]):.3f}",
+            f"{np.mean(losses[peer]):.5f}",
+        ]
+        for peer, taken in sorted(seconds.items(), key=lambda item: item[1])
+    ]
+    title = f"{name} (other processes took {entry['others']:.0%} of the machine)"
+    return table(title, ["contender", "s", "ratio to spinney", "median s", "held-out loss"], rows)
 
 
 def main() -> None:
-    for name in sys.argv[1:] or list(WORKLOADS):
-        print(json.dumps(duel(name)), flush=True)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", action="append", metavar="NAME", help="a part of its name does")
+    parser.add_argument("--turns", type=int, help="of each contender, instead of the default")
+    parser.add_argument("--quick", action="store_true", help="tiny tables; nothing is kept")
+    chosen = parser.parse_args()
+    limit_threads()
+    book = Book(RESULTS, kept=not chosen.quick)
+    for name, workload in WORKLOADS.items():
+        if chosen.only and not any(part in name for part in chosen.only):
+            continue
+        now = workload.reduced() if chosen.quick else workload
+        book.put(name, duel(replace(now, turns=chosen.turns or now.turns)))
+        print(details(name, book.measured[name]), flush=True)
+    entries = in_order(book.entries(), WORKLOADS)
+    book.publish([summary(entries), *(details(name, entry) for name, entry in entries.items())])
 
 
 if __name__ == "__main__":
