@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <limits>
@@ -37,17 +38,71 @@ class ChunkScope {
     bool outer_;
 };
 
+/// Tells the processor that this thread is waiting for another one.
+void relax() noexcept {
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/// Waits a little while without giving up the processor; false when it was in vain.
+///
+/// A kernel follows the one before within microseconds, and waking a parked thread takes longer
+/// than that. The wait adapts: after waits in vain (a busy machine, or nothing to do) it shrinks to
+/// next to nothing, so a thread does not spin while others want the processor.
+class ShortWait {
+  public:
+    template <class Predicate>
+    bool operator()(const Predicate& is_over) noexcept {
+        using Clock = std::chrono::steady_clock;
+        const auto start = Clock::now();
+        while (!is_over()) {
+            for (int i = 0; i < 16 && !is_over(); ++i) relax();
+            if (Clock::now() - start > patience_) {
+                patience_ = std::max(patience_ / 2, kLeast);
+                return is_over();
+            }
+        }
+        patience_ = std::min(patience_ * 2, kMost);
+        return true;
+    }
+
+  private:
+    static constexpr std::chrono::nanoseconds kLeast{1000};
+    static constexpr std::chrono::nanoseconds kMost{50000};
+    std::chrono::nanoseconds patience_ = kMost;
+};
+
+/// A mutex for a few instructions: what it guards is never waited for inside.
+class SpinLock {
+  public:
+    void lock() noexcept {
+        for (int tries = 0; flag_.test_and_set(std::memory_order_acquire); ++tries) {
+            if (tries < 64) {
+                relax();
+            } else {
+                std::this_thread::yield();  // its holder may have lost the processor
+            }
+        }
+    }
+    void unlock() noexcept { flag_.clear(std::memory_order_release); }
+
+  private:
+    std::atomic_flag flag_ = ATOMIC_FLAG_INIT;
+};
+
 /// One call of parallel_for; lives on the caller's stack until no worker is inside.
 struct Job {
     FunctionRef<void(std::size_t)> task;
     std::size_t n_chunks;
-    /// Every chunk below has begun. Relaxed: what chunks write is published by Pool::mutex_.
+    /// Every chunk below has begun. Relaxed: what chunks write is published by workers_inside.
     std::atomic<std::size_t> next_chunk{0};
+    /// Workers that joined and have not left. Joining happens under Pool::lock_; leaving does not,
+    /// and is the last thing a worker does with the job.
+    std::atomic<std::size_t> workers_inside{0};
 
-    // Guarded by Pool::mutex_.
-    std::size_t free_seats;          ///< workers that may still join
-    std::size_t workers_inside = 0;  ///< workers that joined and have not left
-    std::condition_variable all_left{};
+    // Guarded by Pool::lock_.
+    std::size_t free_seats;  ///< workers that may still join
     std::size_t failed_chunk = std::numeric_limits<std::size_t>::max();
     std::exception_ptr failure{};
 
@@ -56,7 +111,7 @@ struct Job {
     }
 };
 
-/// Workers that park on a condition variable until a job has a free seat.
+/// Workers that wait a moment, then park on a condition variable, until a job has a free seat.
 ///
 /// Never destroyed: workers are detached and may be parked in it while the process exits, and an
 /// exit that joins threads hangs when one of them is gone (fork) or frozen (Windows).
@@ -74,26 +129,44 @@ class Pool {
 
   private:
     void open(Job& job) {
-        const std::scoped_lock lock(mutex_);
-        start_workers(job.free_seats);
-        open_jobs_.push_back(&job);
-        for (std::size_t i = std::min(job.free_seats, n_parked_); i > 0; --i) {
-            wake_.notify_one();
+        const std::size_t wanted = job.free_seats;
+        if (n_workers_.load(std::memory_order_relaxed) < std::min(wanted, kMaxWorkers)) {
+            start_workers(wanted);
+        }
+        {
+            const std::scoped_lock guard(lock_);
+            open_jobs_.push_back(&job);
+        }
+        n_opened_.fetch_add(1);  // seq_cst, like the counts of sleepers: one of us sees the other
+        if (n_parked_.load() > 0) {
+            const std::scoped_lock guard(sleep_);
+            for (std::size_t i = std::min(wanted, n_parked_.load()); i > 0; --i) {
+                wake_.notify_one();
+            }
         }
     }
 
     /// Waits for the chunks that workers hold; afterwards no other thread knows the job.
     void close(Job& job) {
-        std::unique_lock lock(mutex_);
-        std::erase(open_jobs_, &job);
-        job.all_left.wait(lock, [&job] { return job.workers_inside == 0; });
+        {
+            const std::scoped_lock guard(lock_);
+            std::erase(open_jobs_, &job);
+        }
+        const auto all_left = [&job] { return job.workers_inside.load() == 0; };
+        thread_local ShortWait wait_for_workers;
+        if (wait_for_workers(all_left)) return;
+        std::unique_lock guard(sleep_);
+        ++n_waiting_;
+        left_.wait(guard, all_left);
+        --n_waiting_;
     }
 
     /// Workers are shared, so the pool grows to the largest wish, not to the sum of the wishes.
     /// When the system gives no more threads the job goes on with those there are.
     void start_workers(std::size_t wanted) {
+        const std::scoped_lock guard(sleep_);
         try {
-            while (n_workers_ < std::min(wanted, kMaxWorkers)) {
+            while (n_workers_.load() < std::min(wanted, kMaxWorkers)) {
                 std::thread([this] { serve(); }).detach();
                 ++n_workers_;
             }
@@ -103,24 +176,38 @@ class Pool {
 
     /// A worker's life.
     void serve() {
-        std::unique_lock lock(mutex_);
+        ShortWait wait_for_job;
         for (;;) {
-            const auto found = std::ranges::find_if(open_jobs_, &Job::has_work);
-            if (found == open_jobs_.end()) {
-                ++n_parked_;
-                wake_.wait(lock);
-                --n_parked_;
+            const std::size_t seen = n_opened_.load();
+            if (Job* job = join_job()) {
+                work_on(*job);
+                leave(*job);
                 continue;
             }
-            Job& job = **found;
-            --job.free_seats;
-            ++job.workers_inside;
-            lock.unlock();
-            work_on(job);
-            lock.lock();
-            if (--job.workers_inside == 0) {
-                job.all_left.notify_one();  // under the lock: the caller destroys it next
-            }
+            const auto has_opened = [this, seen] { return n_opened_.load() != seen; };
+            if (wait_for_job(has_opened)) continue;
+            std::unique_lock guard(sleep_);
+            ++n_parked_;
+            wake_.wait(guard, has_opened);
+            --n_parked_;
+        }
+    }
+
+    Job* join_job() {
+        const std::scoped_lock guard(lock_);
+        const auto found = std::ranges::find_if(open_jobs_, &Job::has_work);
+        if (found == open_jobs_.end()) return nullptr;
+        --(*found)->free_seats;
+        ++(*found)->workers_inside;
+        return *found;
+    }
+
+    void leave(Job& job) {
+        if (job.workers_inside.fetch_sub(1) != 1) return;
+        // The job may be gone from here on.
+        if (n_waiting_.load() > 0) {
+            const std::scoped_lock guard(sleep_);
+            left_.notify_all();
         }
     }
 
@@ -141,18 +228,23 @@ class Pool {
 
     void record_failure(Job& job, std::size_t chunk, std::exception_ptr failure) noexcept {
         job.next_chunk.store(job.n_chunks, std::memory_order_relaxed);
-        const std::scoped_lock lock(mutex_);
+        const std::scoped_lock guard(lock_);
         if (chunk < job.failed_chunk) {
             job.failed_chunk = chunk;
             job.failure = std::move(failure);
         }
     }
 
-    std::mutex mutex_;
-    std::condition_variable wake_;
+    SpinLock lock_;
     std::vector<Job*> open_jobs_;  ///< in order of arrival; each is alive on its caller's stack
-    std::size_t n_workers_ = 0;
-    std::size_t n_parked_ = 0;
+    std::atomic<std::size_t> n_opened_{0};  ///< jobs so far: changes when there may be work
+    std::atomic<std::size_t> n_workers_{0};
+
+    std::mutex sleep_;  ///< for those who wait long
+    std::condition_variable wake_;
+    std::condition_variable left_;
+    std::atomic<std::size_t> n_parked_{0};
+    std::atomic<std::size_t> n_waiting_{0};
 };
 
 std::atomic<Pool*> current_pool{nullptr};
