@@ -17,7 +17,7 @@ constexpr std::size_t kChunk = 16384;
 /// Features whose splits a thread searches at a time.
 constexpr std::size_t kSearchFeatures = 4;
 /// Cells below which a second thread costs more than it saves.
-constexpr std::size_t kWorthAThread = 4096;
+constexpr std::size_t kWorthAThread = 2048;
 
 }  // namespace
 
@@ -230,6 +230,16 @@ void GradientGrower::choose_splits(const Search& search) {
     const std::size_t n_chunks = (tree_features_.size() + kSearchFeatures - 1) / kSearchFeatures;
     std::vector<std::array<GradientSplit, 2>> best(n_chunks);
     const bool alone = bins_.n_cells() < kWorthAThread;
+    std::vector<SplitTask> tasks;
+    std::array<const SplitTask*, 2> task_of{};
+    tasks.reserve(2);
+    for (std::size_t k = 0; k < 2; ++k) {
+        if (search.nodes[k] == nullptr) continue;
+        const Node& node = *search.nodes[k];
+        tasks.push_back({bins_, *node.histogram, packed_.packing(), objective_, settings_,
+                         node.total, node.bounds, SplitLimits(node.total, objective_, settings_)});
+        task_of[k] = &tasks.back();
+    }
     parallel_for(alone ? 1 : n_threads_, n_chunks, [&](std::size_t chunk) {
         const std::size_t begin = chunk * kSearchFeatures;
         const std::size_t end = std::min(begin + kSearchFeatures, tree_features_.size());
@@ -241,11 +251,8 @@ void GradientGrower::choose_splits(const Search& search) {
                                            bins_.n_value_bins(feature) + 1);
             }
             for (std::size_t k = 0; k < 2; ++k) {
-                const Node* node = search.nodes[k];
-                if (node == nullptr || !node->allows(feature)) continue;
-                search_feature({bins_, *node->histogram, packed_.packing(), objective_, settings_,
-                                node->total, node->bounds},
-                               feature, best[chunk][k]);
+                if (task_of[k] == nullptr || !search.nodes[k]->allows(feature)) continue;
+                search_feature(*task_of[k], feature, best[chunk][k]);
             }
         }
     });

@@ -27,8 +27,12 @@ constexpr std::size_t kPrefetchRows = 20;
 FlushCells* active_flush() {
     return pick<FlushCells>(flush_cells_portable, flush_cells_avx2, flush_cells_avx512);
 }
+SubtractCells* active_subtract() {
+    return pick<SubtractCells>(subtract_cells_portable, subtract_cells_avx2, subtract_cells_avx512);
+}
 #else
 FlushCells* active_flush() { return flush_cells_portable; }
+SubtractCells* active_subtract() { return subtract_cells_portable; }
 #endif
 
 void prefetch(const void* address) {
@@ -187,10 +191,12 @@ void HistogramBuilder::add_packed(const PackedGradients& gradients, const Task& 
     const std::size_t last_feature = blocks.back().first_feature + blocks.back().width;
     const std::size_t first_cell = bins_.first_cell(first_feature);
     const std::size_t last_cell = bins_.first_cell(last_feature);
-    if (task.packed_to != nullptr) {
-        std::fill_n(task.packed_to->packed(first_feature), last_cell - first_cell, 0);
-    } else {
+    // A packed histogram of one chunk is the tables themselves.
+    const bool is_one_chunk = task.rows.size <= kChunkRows;
+    if (task.packed_to == nullptr) {
         clear(task.wide_to, first_cell, last_cell);
+    } else if (!is_one_chunk) {
+        std::fill_n(task.packed_to->packed(first_feature), last_cell - first_cell, 0);
     }
     FlushCells* flush = active_flush();
     const std::size_t stride = bins_.n_features();
@@ -217,9 +223,9 @@ void HistogramBuilder::add_packed(const PackedGradients& gradients, const Task& 
                 if (task.packed_to != nullptr) {
                     std::uint64_t* to = task.packed_to->packed(feature);
                     for (std::size_t i = 0; i < n; ++i) {
-                        to[i] += table[i];
-                        table[i] = 0;
+                        to[i] = is_one_chunk ? table[i] : to[i] + table[i];
                     }
+                    std::fill_n(table, n, 0);
                 } else {
                     flush(table, n, gradients.packing(),
                           task.wide_to.from(bins_.first_cell(feature)));
@@ -295,17 +301,11 @@ void HistogramBuilder::subtract(const Packing& packing, GradientHistogram& paren
         for (std::size_t i = 0; i < n_cells; ++i) cells[i] = from[i] - less[i];
         return;
     }
-    for (std::size_t i = 0; i < n_cells; ++i) {
-        const GradientSums sums = parent.wide(feature).at(i) - child.cell(packing, feature, i);
-        if (to.is_packed()) {
-            to.packed(feature)[i] = packing.pack(sums);
-        } else {
-            const WideCells cells = to.wide(feature);
-            cells.gradient[i] = sums.gradient;
-            cells.weight[i] = sums.weight;
-            cells.hessian[i] = sums.hessian;
-        }
-    }
+    active_subtract()({parent.wide(feature), child.is_packed() ? WideCells{} : child.wide(feature),
+                       child.is_packed() ? child.packed(feature) : nullptr,
+                       to.is_packed() ? WideCells{} : to.wide(feature),
+                       to.is_packed() ? to.packed(feature) : nullptr},
+                      n_cells, packing);
 }
 
 }  // namespace spinney

@@ -15,20 +15,16 @@ struct ScanScales {
     double weight = 1.0;
 };
 
-/// Sums of the rows up to and including each bin: as integers, and as real numbers. The integers
-/// are below 2^51 and the scales powers of two, so the conversion is exact. Some entries behind
-/// the last bin may be read, and are ignored.
+/// Sums of the rows up to and including each bin, in the form of the histogram they come from. Some
+/// entries behind the last bin may be read, and are ignored.
 struct RunningSums {
-    double gradient[kMostCells + 8] = {};
-    double hessian[kMostCells + 8] = {};
-    double weight[kMostCells + 8] = {};
-    std::uint64_t packed[kMostCells];  ///< of packed cells
-    std::int64_t wide_gradient[kMostCells];
-    std::int64_t wide_hessian[kMostCells];
-    std::int64_t wide_weight[kMostCells];
+    std::uint64_t packed[kMostCells + 8] = {};
+    std::int64_t gradient[kMostCells + 8] = {};
+    std::int64_t hessian[kMostCells + 8] = {};
+    std::int64_t weight[kMostCells + 8] = {};
 };
 
-/// What the quality of a cut depends on besides the running sums.
+/// What the quality of a cut depends on besides the running sums, in integer units.
 struct CutTerms {
     double gradient;  ///< total of the node
     double hessian;
@@ -39,29 +35,41 @@ struct CutTerms {
 };
 
 struct Cut {
-    double quality = -1.0;  ///< below 0: none
+    double quality = -1.0;  ///< in squares of gradient units; below 0: none
     std::size_t bin = 0;
 };
 
 /// Adds packed cells to wide ones, and clears them.
 using FlushCells = void(std::uint64_t* cells, std::size_t n, const Packing& packing,
                         const WideCells& to);
-using RunPacked = void(const std::uint64_t* cells, std::size_t n, const Packing& packing,
-                       const ScanScales& scales, RunningSums& sums);
-using RunWide = void(const WideCells& cells, std::size_t n, const ScanScales& scales,
-                     RunningSums& sums);
+/// to = parent - child; the child may be packed (then `wide` is not read), and so may `to`.
+struct Subtraction {
+    WideCells parent;
+    WideCells wide_child;
+    const std::uint64_t* packed_child;  ///< null: wide
+    WideCells wide_to;
+    std::uint64_t* packed_to;  ///< null: wide
+};
+using SubtractCells = void(const Subtraction& task, std::size_t n, const Packing& packing);
+/// sums[i] = cells[0] + ... + cells[i]. The fields of a sum of cells hold at most what the node's
+/// rows add up to: no overflow.
+using RunPacked = void(const std::uint64_t* cells, std::size_t n, std::uint64_t* sums);
 /// The best cut behind a bin in [first, last), the lowest among equals. With a and b the gradients
 /// on both sides (shrunk by l1) and c and d the hessians (plus l2), the loss removed is half of
 /// a^2/c + b^2/d - G^2/(H + l2), and
 ///     a^2/c + b^2/d = ((a d - b c)^2 / (c d) + (a + b)^2) / (c + d).
 /// c + d is the same for every cut, and so is a + b unless l1 shrinks; quality is the rest, in
-/// which nothing large cancels: one division per cut.
-using BestCut = Cut(const RunningSums& sums, std::size_t first, std::size_t last,
-                    const CutTerms& terms);
+/// which nothing large cancels: one division per cut. The integers are below 2^51, so they are
+/// exact as doubles.
+using BestCutPacked = Cut(const RunningSums& sums, std::size_t first, std::size_t last,
+                          const CutTerms& terms, const Packing& packing);
+using BestCutWide = Cut(const RunningSums& sums, std::size_t first, std::size_t last,
+                        const CutTerms& terms);
 
 FlushCells flush_cells_portable, flush_cells_avx2, flush_cells_avx512;
+SubtractCells subtract_cells_portable, subtract_cells_avx2, subtract_cells_avx512;
 RunPacked run_packed_portable, run_packed_avx2, run_packed_avx512;
-RunWide run_wide_portable, run_wide_avx2, run_wide_avx512;
-BestCut best_cut_portable, best_cut_avx2, best_cut_avx512;
+BestCutPacked best_cut_packed_portable, best_cut_packed_avx2, best_cut_packed_avx512;
+BestCutWide best_cut_wide_portable, best_cut_wide_avx2, best_cut_wide_avx512;
 
 }  // namespace spinney

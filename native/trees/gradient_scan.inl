@@ -7,9 +7,11 @@ namespace {
 
 #if defined(__GNUC__)
 typedef double Lanes __attribute__((vector_size(LANES * sizeof(double))));
+typedef std::uint64_t Words __attribute__((vector_size(LANES * sizeof(double))));
 constexpr std::size_t kLanes = LANES;
 #else
 using Lanes = double;
+using Words = std::uint64_t;
 constexpr std::size_t kLanes = 1;
 #endif
 
@@ -18,14 +20,23 @@ constexpr double kTwoTo52 = 0x1p52;
 constexpr std::uint64_t kBalancedBits = 0x4338000000000000U;  // the bits of 1.5 * 2^52
 constexpr double kBalanced = 0x1.8p52;
 
-/// An integer below 2^52 as a double, by putting it into the low bits of 2^52.
-[[gnu::always_inline]] inline double as_double(std::uint64_t integer) {
-    return __builtin_bit_cast(double, integer | kTwoTo52Bits) - kTwoTo52;
+[[gnu::always_inline]] inline Words load(const void* from) {
+    Words lanes;
+    __builtin_memcpy(&lanes, from, sizeof lanes);
+    return lanes;
+}
+[[gnu::always_inline]] inline Lanes as_bits(Words words) {
+    Lanes lanes;
+    __builtin_memcpy(&lanes, &words, sizeof lanes);
+    return lanes;
+}
+/// Integers below 2^52 as doubles, by putting them into the low bits of 2^52.
+[[gnu::always_inline]] inline Lanes unsigned_as_double(Words integers) {
+    return as_bits(integers | kTwoTo52Bits) - kTwoTo52;
 }
 /// The same for integers of either sign, below 2^51 in absolute value.
-[[gnu::always_inline]] inline double as_double(std::int64_t integer) {
-    return __builtin_bit_cast(double, static_cast<std::uint64_t>(integer) + kBalancedBits) -
-           kBalanced;
+[[gnu::always_inline]] inline Lanes signed_as_double(Words integers) {
+    return as_bits(integers + kBalancedBits) - kBalanced;
 }
 
 /// The fields of a packed word.
@@ -43,22 +54,22 @@ struct Fields {
           hessian_mask((std::uint64_t{1} << (gradient_shift - hessian_shift)) - 1),
           bias(std::uint64_t{1} << (63 - gradient_shift)) {}
 
-    [[gnu::always_inline]] std::uint64_t count(std::uint64_t word) const {
+    template <class Word>
+    [[gnu::always_inline]] Word count(Word word) const {
         return word & count_mask;
     }
-    [[gnu::always_inline]] std::uint64_t hessian(std::uint64_t word) const {
+    template <class Word>
+    [[gnu::always_inline]] Word hessian(Word word) const {
         return (word >> hessian_shift) & hessian_mask;
     }
-    [[gnu::always_inline]] std::uint64_t biased_gradient(std::uint64_t word) const {
+    template <class Word>
+    [[gnu::always_inline]] Word biased_gradient(Word word) const {
         return (word >> gradient_shift) ^ bias;
     }
+    [[gnu::always_inline]] std::int64_t gradient(std::uint64_t word) const {
+        return static_cast<std::int64_t>(biased_gradient(word) - bias);
+    }
 };
-
-[[gnu::always_inline]] inline Lanes load(const double* from) {
-    Lanes lanes;
-    __builtin_memcpy(&lanes, from, sizeof lanes);
-    return lanes;
-}
 
 /// Soft threshold: towards zero by l1.
 [[gnu::always_inline]] inline Lanes shrink(Lanes g, double l1) {
@@ -68,9 +79,10 @@ struct Fields {
 }
 
 /// Each lane looks at every kLanes-th cut; the lowest of the best is found at the end.
-template <bool kHasL1>
-[[gnu::always_inline]] inline Cut best_of(const RunningSums& sums, std::size_t first,
-                                          std::size_t last, const CutTerms& given) {
+/// sums_at(i) gives gradients and hessians behind bins i, i + 1, ...
+template <bool kHasL1, class SumsAt>
+[[gnu::always_inline]] inline Cut best_of(std::size_t first, std::size_t last,
+                                          const CutTerms& given, const SumsAt& sums_at) {
     const CutTerms at = given;
     Lanes index = {};
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
@@ -80,8 +92,11 @@ template <bool kHasL1>
     Lanes best = index * 0.0 - 1.0;
     Lanes best_index = index;
     for (std::size_t i = first; i < last; i += kLanes) {
-        const Lanes left_g = load(sums.gradient + i) + at.extra_gradient;
-        const Lanes left_h = load(sums.hessian + i) + at.extra_hessian;
+        Lanes left_g;
+        Lanes left_h;
+        sums_at(i, left_g, left_h);
+        left_g += at.extra_gradient;
+        left_h += at.extra_hessian;
         const Lanes right_g = at.gradient - left_g;
         const Lanes a = kHasL1 ? shrink(left_g, at.l1) : left_g;
         const Lanes b = kHasL1 ? shrink(right_g, at.l1) : right_g;
@@ -110,6 +125,19 @@ template <bool kHasL1>
     return cut;
 }
 
+template <class SumsAt>
+[[gnu::always_inline]] inline Cut best_of(std::size_t first, std::size_t last,
+                                          const CutTerms& terms, const SumsAt& sums_at) {
+    return terms.l1 > 0.0 ? best_of<true>(first, last, terms, sums_at)
+                          : best_of<false>(first, last, terms, sums_at);
+}
+
+/// One array of a subtraction: to may be parent.
+inline void subtract(std::int64_t* to, const std::int64_t* parent, const std::int64_t* child,
+                     std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) to[i] = parent[i] - child[i];
+}
+
 }  // namespace
 
 void NAME(flush_cells)(std::uint64_t* cells, std::size_t n, const Packing& packing,
@@ -117,11 +145,10 @@ void NAME(flush_cells)(std::uint64_t* cells, std::size_t n, const Packing& packi
     const Fields fields(packing);
     std::int64_t* __restrict gradient = to.gradient;
     std::int64_t* __restrict weight = to.weight;
-    const auto half = static_cast<std::int64_t>(fields.bias);
     std::uint64_t* __restrict from = cells;
     if (packing.hessian_bits == 0) {
         for (std::size_t i = 0; i < n; ++i) {
-            gradient[i] += static_cast<std::int64_t>(fields.biased_gradient(from[i])) - half;
+            gradient[i] += fields.gradient(from[i]);
             weight[i] += static_cast<std::int64_t>(fields.count(from[i]));
             from[i] = 0;
         }
@@ -129,52 +156,86 @@ void NAME(flush_cells)(std::uint64_t* cells, std::size_t n, const Packing& packi
     }
     std::int64_t* __restrict hessian = to.hessian;
     for (std::size_t i = 0; i < n; ++i) {
-        gradient[i] += static_cast<std::int64_t>(fields.biased_gradient(from[i])) - half;
+        gradient[i] += fields.gradient(from[i]);
         hessian[i] += static_cast<std::int64_t>(fields.hessian(from[i]));
         weight[i] += static_cast<std::int64_t>(fields.count(from[i]));
         from[i] = 0;
     }
 }
 
-void NAME(run_packed)(const std::uint64_t* cells, std::size_t n, const Packing& packing,
-                      const ScanScales& scales, RunningSums& sums) {
-    // The fields of a sum of cells hold at most what the node's rows add up to: no overflow.
+void NAME(subtract_cells)(const Subtraction& task, std::size_t n, const Packing& packing) {
+    const bool has_hessians = task.parent.hessian != task.parent.weight;
+    WideCells child = task.wide_child;
+    std::int64_t unpacked[3][kMostCells];
+    if (task.packed_child != nullptr) {
+        const Fields fields(packing);
+        child = {unpacked[0], unpacked[1], unpacked[2]};
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint64_t word = task.packed_child[i];
+            unpacked[0][i] = fields.gradient(word);
+            unpacked[1][i] = static_cast<std::int64_t>(fields.hessian(word));
+            unpacked[2][i] = static_cast<std::int64_t>(fields.count(word));
+        }
+    }
+    std::int64_t difference[3][kMostCells];
+    const bool packs = task.packed_to != nullptr;
+    const WideCells to =
+        packs ? WideCells{difference[0], difference[1], difference[2]} : task.wide_to;
+    subtract(to.gradient, task.parent.gradient, child.gradient, n);
+    subtract(to.weight, task.parent.weight, child.weight, n);
+    if (has_hessians) subtract(to.hessian, task.parent.hessian, child.hessian, n);
+    if (!packs) return;
+    const int gradient_shift = packing.gradient_shift;
+    const int hessian_shift = packing.hessian_shift;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::int64_t hessian = has_hessians ? to.hessian[i] : 0;
+        task.packed_to[i] = (static_cast<std::uint64_t>(to.gradient[i]) << gradient_shift) +
+                            (static_cast<std::uint64_t>(hessian) << hessian_shift) +
+                            static_cast<std::uint64_t>(to.weight[i]);
+    }
+}
+
+void NAME(run_packed)(const std::uint64_t* cells, std::size_t n, std::uint64_t* sums) {
+    std::size_t i = 0;
     std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < n; ++i) sums.packed[i] = sum += cells[i];
+#if LANES == 4 && defined(__GNUC__)
+    // Running sums within four cells, then the sum of all cells before is added: the additions
+    // that wait for each other are one per four cells.
+    const Words zero = {};
+    Words before = {};
+    for (; i + 4 <= n; i += 4) {
+        Words run = load(cells + i);
+        run += __builtin_shuffle(run, zero, Words{4, 0, 1, 2});
+        run += __builtin_shuffle(run, zero, Words{4, 4, 0, 1});
+        const Words with_before = run + before;
+        __builtin_memcpy(sums + i, &with_before, sizeof run);
+        before += __builtin_shuffle(run, Words{3, 3, 3, 3});
+    }
+    sum = before[0];
+#endif
+    for (; i < n; ++i) sums[i] = sum += cells[i];
+}
+
+Cut NAME(best_cut_packed)(const RunningSums& sums, std::size_t first, std::size_t last,
+                          const CutTerms& terms, const Packing& packing) {
     const Fields fields(packing);
-    const ScanScales scale = scales;
     const auto half = static_cast<double>(fields.bias);
     const bool counts = packing.hessian_bits == 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::uint64_t word = sums.packed[i];
-        const double count = as_double(fields.count(word));
-        const double hessian = as_double(fields.hessian(word));
-        sums.gradient[i] = (as_double(fields.biased_gradient(word)) - half) * scale.gradient;
-        sums.hessian[i] = (counts ? count : hessian) * scale.hessian;
-        sums.weight[i] = count * scale.weight;
-    }
+    const int hessian_shift = counts ? 0 : fields.hessian_shift;
+    const std::uint64_t hessian_mask = counts ? fields.count_mask : fields.hessian_mask;
+    return best_of(first, last, terms, [&](std::size_t i, Lanes& gradient, Lanes& hessian) {
+        const Words words = load(sums.packed + i);
+        gradient = unsigned_as_double(fields.biased_gradient(words)) - half;
+        hessian = unsigned_as_double((words >> hessian_shift) & hessian_mask);
+    });
 }
 
-void NAME(run_wide)(const WideCells& cells, std::size_t n, const ScanScales& scales,
-                    RunningSums& sums) {
-    GradientSums sum;
-    for (std::size_t i = 0; i < n; ++i) {
-        sums.wide_gradient[i] = sum.gradient += cells.gradient[i];
-        sums.wide_hessian[i] = sum.hessian += cells.hessian[i];
-        sums.wide_weight[i] = sum.weight += cells.weight[i];
-    }
-    const ScanScales scale = scales;
-    for (std::size_t i = 0; i < n; ++i) {
-        sums.gradient[i] = as_double(sums.wide_gradient[i]) * scale.gradient;
-        sums.hessian[i] = as_double(sums.wide_hessian[i]) * scale.hessian;
-        sums.weight[i] = as_double(sums.wide_weight[i]) * scale.weight;
-    }
-}
-
-Cut NAME(best_cut)(const RunningSums& sums, std::size_t first, std::size_t last,
-                   const CutTerms& terms) {
-    return terms.l1 > 0.0 ? best_of<true>(sums, first, last, terms)
-                          : best_of<false>(sums, first, last, terms);
+Cut NAME(best_cut_wide)(const RunningSums& sums, std::size_t first, std::size_t last,
+                        const CutTerms& terms) {
+    return best_of(first, last, terms, [&](std::size_t i, Lanes& gradient, Lanes& hessian) {
+        gradient = signed_as_double(load(sums.gradient + i));
+        hessian = signed_as_double(load(sums.hessian + i));
+    });
 }
 
 }  // namespace spinney

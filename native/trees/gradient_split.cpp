@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 
 #include "native/base/isa.hpp"
 
@@ -18,16 +19,17 @@ constexpr double kNoise = 0x1p-46;
 RunPacked* active_run_packed() {
     return pick<RunPacked>(run_packed_portable, run_packed_avx2, run_packed_avx512);
 }
-RunWide* active_run_wide() {
-    return pick<RunWide>(run_wide_portable, run_wide_avx2, run_wide_avx512);
+BestCutPacked* active_best_cut_packed() {
+    return pick<BestCutPacked>(best_cut_packed_portable, best_cut_packed_avx2,
+                               best_cut_packed_avx512);
 }
-BestCut* active_best_cut() {
-    return pick<BestCut>(best_cut_portable, best_cut_avx2, best_cut_avx512);
+BestCutWide* active_best_cut_wide() {
+    return pick<BestCutWide>(best_cut_wide_portable, best_cut_wide_avx2, best_cut_wide_avx512);
 }
 #else
 RunPacked* active_run_packed() { return run_packed_portable; }
-RunWide* active_run_wide() { return run_wide_portable; }
-BestCut* active_best_cut() { return best_cut_portable; }
+BestCutPacked* active_best_cut_packed() { return best_cut_packed_portable; }
+BestCutWide* active_best_cut_wide() { return best_cut_wide_portable; }
 #endif
 
 /// A number whose unsigned order is that of the doubles.
@@ -36,16 +38,20 @@ std::uint64_t sortable(double number) {
     return (bits >> 63) != 0 ? ~bits : bits | (std::uint64_t{1} << 63);
 }
 
-/// First index in [first, last) for which a predicate that never turns false again is true.
+/// The least integer that is not below a limit; one no sum reaches for limits beyond all sums.
+std::int64_t whole(double limit) {
+    return static_cast<std::int64_t>(std::ceil(std::min(limit, 0x1p62)));
+}
+
+/// First index in [0, n) for which a predicate that never turns false again is true; n if none.
+/// Steps do not depend on what is found, so that none is mispredicted.
 template <class Predicate>
-std::size_t first_true(std::size_t first, std::size_t last, const Predicate& is_true) {
-    while (first < last) {
-        const std::size_t middle = first + (last - first) / 2;
-        if (is_true(middle)) {
-            last = middle;
-        } else {
-            first = middle + 1;
-        }
+std::size_t first_true(std::size_t n, const Predicate& is_true) {
+    std::size_t first = 0;
+    while (n > 0) {
+        const std::size_t half = (n + 1) / 2;
+        first = is_true(first + half - 1) ? first : first + half;
+        n -= half;
     }
     return first;
 }
@@ -56,33 +62,16 @@ class FeatureSearch {
     FeatureSearch(const SplitTask& task, std::size_t feature, GradientSplit& best)
         : task_(task),
           objective_(task.objective),
+          is_packed_(task.histogram.is_packed()),
           feature_(feature),
           n_values_(task.bins.n_value_bins(feature)),
           sums_(scratch()),
           best_(best),
-          missing_(task.histogram.cell(task.packing, feature, n_values_)) {
-        const double l2 = objective_.l2;
-        terms_ = {objective_.gradient(task.total), objective_.hessian(task.total), objective_.l1,
-                  l2};
-        span_ = terms_.hessian + 2.0 * l2;
-        // G^2 / (H + 2 l2) - G^2 / (H + l2), without cancellation; with l1 the first part varies.
-        offset_ = objective_.l1 > 0.0 ? -objective_.score(task.total)
-                  : span_ > 0.0 && l2 > 0.0
-                      ? -terms_.gradient * terms_.gradient * l2 / ((terms_.hessian + l2) * span_)
-                      : 0.0;
-        least_hessian_ = task.settings.min_child_weight * kGridSlack;
-        least_weight_ =
-            std::max(task.settings.min_samples_leaf * kGridSlack, 0.5 * objective_.scales.weight);
-        all_weight_ = objective_.weight(task.total);
-        least_gain_ =
-            std::max(task.settings.min_split_gain, 0.5 * kNoise * objective_.score(task.total));
-        direction_ = task.settings.monotone.empty() ? 0 : task.settings.monotone[feature];
-        bounded_ = !task.settings.monotone.empty();
-    }
+          missing_(task.histogram.cell(task.packing, feature, n_values_)) {}
 
     void run() {
         if (task_.bins.is_categorical(feature_)) return search_categories();
-        if (task_.histogram.is_packed()) {
+        if (is_packed_) {
             run_packed(task_.histogram.packed(feature_), n_values_);
         } else {
             run_wide(task_.histogram.wide(feature_), n_values_);
@@ -98,42 +87,46 @@ class FeatureSearch {
     }
 
     void run_packed(const std::uint64_t* cells, std::size_t n) {
-        active_run_packed()(cells, n, task_.packing, objective_.scales, sums_);
+        active_run_packed()(cells, n, sums_.packed);
     }
     void run_wide(const WideCells& cells, std::size_t n) {
-        active_run_wide()(cells, n, objective_.scales, sums_);
+        GradientSums sum;
+        for (std::size_t i = 0; i < n; ++i) {
+            sums_.gradient[i] = sum.gradient += cells.gradient[i];
+            sums_.hessian[i] = sum.hessian += cells.hessian[i];
+            sums_.weight[i] = sum.weight += cells.weight[i];
+        }
     }
 
     /// Integers of the rows up to and including a bin.
     GradientSums left_of(std::size_t bin, const GradientSums& extra) const {
-        GradientSums sums = task_.histogram.is_packed()
-                                ? task_.packing.unpack(sums_.packed[bin])
-                                : GradientSums{sums_.wide_gradient[bin], sums_.wide_hessian[bin],
-                                               sums_.wide_weight[bin]};
+        GradientSums sums =
+            is_packed_ ? task_.packing.unpack(sums_.packed[bin])
+                       : GradientSums{sums_.gradient[bin], sums_.hessian[bin], sums_.weight[bin]};
         return sums += extra;
+    }
+
+    bool is_enough(const GradientSums& sums) const {
+        return (sums.weight >= task_.limits.weight) & (sums.hessian >= task_.limits.hessian);
     }
 
     /// Scores the cuts behind the first n bins, with `extra` rows on the left, and keeps the best.
     /// Sums of weights and hessians only grow, so the cuts that leave both children enough are
     /// neighbours.
     void take_best(std::size_t n, const GradientSums& extra) {
-        const double weight = objective_.weight(extra);
-        const double hessian = objective_.hessian(extra);
-        const std::size_t first = first_true(0, n, [&](std::size_t i) {
-            return sums_.weight[i] + weight >= least_weight_ &&
-                   sums_.hessian[i] + hessian >= least_hessian_;
-        });
-        const std::size_t last = first_true(first, n, [&](std::size_t i) {
-            return all_weight_ - (sums_.weight[i] + weight) < least_weight_ ||
-                   terms_.hessian - (sums_.hessian[i] + hessian) < least_hessian_;
-        });
-        if (first == last) return;
-        if (bounded_) return take_best_bounded(first, last, extra);
-        terms_.extra_gradient = objective_.gradient(extra);
-        terms_.extra_hessian = hessian;
-        const Cut cut = active_best_cut()(sums_, first, last, terms_);
-        if (cut.quality < 0.0) return;
-        keep(cut.bin, 0.5 * (cut.quality / span_ + offset_), extra);
+        const std::size_t first =
+            first_true(n, [&](std::size_t i) { return is_enough(left_of(i, extra)); });
+        const std::size_t last = first_true(
+            n, [&](std::size_t i) { return !is_enough(task_.total - left_of(i, extra)); });
+        if (first >= last) return;
+        if (!task_.settings.monotone.empty()) return take_best_bounded(first, last, extra);
+        CutTerms terms = task_.limits.terms;
+        terms.extra_gradient = static_cast<double>(extra.gradient);
+        terms.extra_hessian = static_cast<double>(extra.hessian);
+        const Cut cut = is_packed_
+                            ? active_best_cut_packed()(sums_, first, last, terms, task_.packing)
+                            : active_best_cut_wide()(sums_, first, last, terms);
+        if (cut.quality >= 0.0) keep(cut.bin, task_.limits.gain(cut.quality), extra);
     }
 
     /// The same where values are bounded: the formula of the loss that given values remove.
@@ -141,12 +134,13 @@ class FeatureSearch {
         const ValueBounds& bounds = task_.bounds;
         const double here = bounds.clip(objective_.value(task_.total));
         const double score = objective_.score_of(task_.total, here);
+        const int direction = task_.settings.monotone[feature_];
         for (std::size_t bin = first; bin < last; ++bin) {
             const GradientSums left = left_of(bin, extra);
             const GradientSums right = task_.total - left;
             const double a = bounds.clip(objective_.value(left));
             const double b = bounds.clip(objective_.value(right));
-            if ((b - a) * direction_ < 0.0) continue;
+            if ((b - a) * direction < 0.0) continue;
             const double removed =
                 objective_.score_of(left, a) + objective_.score_of(right, b) - score;
             keep(bin, 0.5 * removed, extra);
@@ -154,11 +148,11 @@ class FeatureSearch {
     }
 
     void keep(std::size_t bin, double gain, const GradientSums& extra) {
-        if (!(gain > best_.gain && gain > least_gain_)) return;
+        if (!(gain > best_.gain && gain > task_.limits.least_gain)) return;
         best_.gain = gain;
         best_.feature = static_cast<std::int32_t>(feature_);
         best_.left = left_of(bin, extra);
-        const bool left_is_larger = 2.0 * objective_.weight(best_.left) >= all_weight_;
+        const bool left_is_larger = 2 * best_.left.weight >= task_.total.weight;
         if (task_.bins.is_categorical(feature_)) return keep_categories(bin, left_is_larger);
         best_.is_categorical = false;
         best_.bin = static_cast<std::int32_t>(bin);
@@ -192,7 +186,7 @@ class FeatureSearch {
         std::array<std::int64_t, 3 * kMostCells> wide;
         const WideCells to = {wide.data(), wide.data() + kMostCells, wide.data() + 2 * kMostCells};
         for (std::size_t i = 0; i < n_sorted_; ++i) {
-            if (task_.histogram.is_packed()) {
+            if (is_packed_) {
                 packed[i] = task_.histogram.packed(feature_)[sorted_[i]];
             } else {
                 const GradientSums sums = task_.histogram.wide(feature_).at(sorted_[i]);
@@ -201,8 +195,7 @@ class FeatureSearch {
                 to.weight[i] = sums.weight;
             }
         }
-        task_.histogram.is_packed() ? run_packed(packed.data(), n_sorted_)
-                                    : run_wide(to, n_sorted_);
+        is_packed_ ? run_packed(packed.data(), n_sorted_) : run_wide(to, n_sorted_);
     }
 
     /// The categories up to place `last` of their order go left, and those the node has none of
@@ -225,25 +218,38 @@ class FeatureSearch {
 
     const SplitTask& task_;
     const GradientObjective& objective_;
+    bool is_packed_;
     std::size_t feature_;
     std::size_t n_values_;
     RunningSums& sums_;
     GradientSplit& best_;
     GradientSums missing_;
-    CutTerms terms_{};
-    double span_;    ///< c + d of every cut
-    double offset_;  ///< part of the gain that is the same for every cut
-    double least_hessian_;
-    double least_weight_;
-    double all_weight_;
-    double least_gain_;
-    int direction_;
-    bool bounded_;
     std::size_t n_sorted_ = 0;
     std::array<std::uint8_t, kMostCells> sorted_;
 };
 
 }  // namespace
+
+SplitLimits::SplitLimits(const GradientSums& total, const GradientObjective& objective,
+                         const GradientTreeSettings& settings) {
+    // Scales are powers of two: all of this is as exact in integer units as in real numbers.
+    const ScanScales& scales = objective.scales;
+    terms = {static_cast<double>(total.gradient), static_cast<double>(total.hessian),
+             objective.l1 / scales.gradient, objective.l2 / scales.hessian};
+    const double h = objective.hessian(total);
+    const double g = objective.gradient(total);
+    const double span = h + 2.0 * objective.l2;
+    // G^2 / (H + 2 l2) - G^2 / (H + l2), without cancellation; with l1 the first part varies.
+    offset = objective.l1 > 0.0 ? -objective.score(total)
+             : span > 0.0 && objective.l2 > 0.0
+                 ? -g * g * objective.l2 / ((h + objective.l2) * span)
+                 : 0.0;
+    per_quality = scales.gradient * scales.gradient / span;
+    hessian = whole(settings.min_child_weight * kGridSlack / scales.hessian);
+    weight =
+        std::max(whole(settings.min_samples_leaf * kGridSlack / scales.weight), std::int64_t{1});
+    least_gain = std::max(settings.min_split_gain, 0.5 * kNoise * objective.score(total));
+}
 
 void search_feature(const SplitTask& task, std::size_t feature, GradientSplit& best) {
     FeatureSearch(task, feature, best).run();

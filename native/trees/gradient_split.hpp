@@ -84,6 +84,20 @@ struct GradientSplit : Split {
     GradientSums left;  ///< of the rows that go left
 };
 
+/// What the search in every feature of a node depends on.
+struct SplitLimits {
+    CutTerms terms{};
+    std::int64_t weight = 1;  ///< least of a child, in integer units
+    std::int64_t hessian = 0;
+    double least_gain = 0.0;
+    double per_quality = 1.0;
+    double offset = 0.0;  ///< part of the gain that is the same for every cut
+
+    SplitLimits(const GradientSums& total, const GradientObjective& objective,
+                const GradientTreeSettings& settings);
+    double gain(double quality) const { return 0.5 * (quality * per_quality + offset); }
+};
+
 /// The node whose split is searched.
 struct SplitTask {
     const TrainingBins& bins;
@@ -93,6 +107,7 @@ struct SplitTask {
     const GradientTreeSettings& settings;
     GradientSums total;
     ValueBounds bounds;
+    SplitLimits limits;
 };
 
 /// Puts the best split of one feature in place of `best` if its gain is larger.
