@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "native/base/failure.hpp"
 #include "native/bindings/arrays.hpp"
@@ -52,9 +53,12 @@ nb::dict as_dict(GrownTree&& tree, std::size_t n_outputs) {
 class BoundGrower {
   public:
     BoundGrower(const Bins& bins, const Array<std::int32_t>& n_value_bins,
-                const Array<std::uint8_t>& categorical, int n_threads)
-        : bins_(bins),
-          grower_(training_bins(bins, n_value_bins, categorical, n_threads), n_threads) {}
+                const Array<std::uint8_t>& categorical,
+                const std::vector<std::vector<double>>& cuts, int n_threads)
+        : cuts_(cuts),
+          bins_(bins),
+          grower_(training_bins(bins, n_value_bins, categorical, cuts.size(), n_threads),
+                  n_threads) {}
 
     nb::dict grow(const Array<float>& gradients, const Array<float>& hessians,
                   const Array<std::int64_t>& weights, bool weights_repeat, double weight_scale,
@@ -75,7 +79,10 @@ class BoundGrower {
             tree = grower_.grow(input, chosen, settings);
         }
         n_nodes_ = tree.feature.size();
-        return as_dict(std::move(tree), 1);
+        std::vector<double> threshold = thresholds(tree);
+        nb::dict arrays = as_dict(std::move(tree), 1);
+        arrays["threshold"] = give(std::move(threshold));
+        return arrays;
     }
 
     void add_leaf_values(const Array<double>& values, const Scores& scores,
@@ -107,9 +114,22 @@ class BoundGrower {
     }
 
   private:
+    /// Cut points behind the last bins that go left; infinite when only missing values go right.
+    std::vector<double> thresholds(const GrownTree& tree) const {
+        std::vector<double> threshold(tree.feature.size(), 0.0);
+        for (std::size_t i = 0; i < threshold.size(); ++i) {
+            if (tree.bin[i] < 0) continue;
+            const auto& cuts = cuts_[static_cast<std::size_t>(tree.feature[i])];
+            const auto bin = static_cast<std::size_t>(tree.bin[i]);
+            threshold[i] = bin < cuts.size() ? cuts[bin] : std::numeric_limits<double>::infinity();
+        }
+        return threshold;
+    }
     static TrainingBins training_bins(const Bins& bins, const Array<std::int32_t>& n_value_bins,
-                                      const Array<std::uint8_t>& categorical, int n_threads) {
-        if (n_value_bins.size() != bins.shape(1) || categorical.size() != bins.shape(1)) {
+                                      const Array<std::uint8_t>& categorical, std::size_t n_cuts,
+                                      int n_threads) {
+        if (n_value_bins.size() != bins.shape(1) || categorical.size() != bins.shape(1) ||
+            n_cuts != bins.shape(1)) {
             throw Failure(FailureKind::kInvalidInput, "bins and features differ in number");
         }
         return {{bins.data(), bins.size()}, view(n_value_bins), view(categorical), n_threads};
@@ -118,7 +138,8 @@ class BoundGrower {
         return std::is_sorted(rows.begin(), rows.end()) && (rows.empty() || rows.back() < n_rows);
     }
 
-    Bins bins_;  ///< keeps the rows alive that the grower borrows
+    std::vector<std::vector<double>> cuts_;  ///< per feature; none for categories
+    Bins bins_;                              ///< keeps the rows alive that the grower borrows
     GradientGrower grower_;
     std::size_t n_nodes_ = 0;
 };
@@ -171,12 +192,16 @@ void bind_trees(nb::module_& module) {
         .def_rw("max_features", &GradientTreeSettings::max_features)
         .def_rw("max_features_per_tree", &GradientTreeSettings::max_features_per_tree)
         .def_rw("seed", &GradientTreeSettings::seed)
+        .def_rw("category_smoothing", &GradientTreeSettings::category_smoothing)
+        .def_rw("category_penalty", &GradientTreeSettings::category_penalty)
+        .def_rw("category_support", &GradientTreeSettings::category_support)
         .def_rw("monotone", &GradientTreeSettings::monotone)
         .def_rw("interactions", &GradientTreeSettings::interactions);
 
     nb::class_<BoundGrower>(module, "GradientGrower", "Grows the trees of a boosted sum.")
-        .def(nb::init<const Bins&, const Array<std::int32_t>&, const Array<std::uint8_t>&, int>(),
-             "bins"_a, "n_value_bins"_a, "categorical"_a, "n_threads"_a)
+        .def(nb::init<const Bins&, const Array<std::int32_t>&, const Array<std::uint8_t>&,
+                      const std::vector<std::vector<double>>&, int>(),
+             "bins"_a, "n_value_bins"_a, "categorical"_a, "cuts"_a, "n_threads"_a)
         .def("grow", &BoundGrower::grow, "gradients"_a, "hessians"_a, "weights"_a,
              "weights_repeat"_a, "weight_scale"_a, "rows"_a, "settings"_a,
              "One tree; hessians, weights, rows may be empty.")

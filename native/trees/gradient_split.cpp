@@ -14,6 +14,8 @@ namespace {
 constexpr double kGridSlack = 1.0 - 0x1p-40;
 /// A gain this small, relative to the node's own score, is rounding noise.
 constexpr double kNoise = 0x1p-46;
+/// Up to this many categories nothing is held back.
+constexpr std::size_t kFewCategories = 4;
 
 #if defined(__x86_64__) && defined(__GNUC__)
 RunPacked* active_run_packed() {
@@ -62,12 +64,13 @@ class FeatureSearch {
     FeatureSearch(const SplitTask& task, std::size_t feature, GradientSplit& best)
         : task_(task),
           objective_(task.objective),
+          limits_(&task.limits),
           is_packed_(task.histogram.is_packed()),
           feature_(feature),
           n_values_(task.bins.n_value_bins(feature)),
           sums_(scratch()),
           best_(best),
-          missing_(task.histogram.cell(task.packing, feature, n_values_)) {}
+          missing_(cell(n_values_)) {}
 
     void run() {
         if (task_.bins.is_categorical(feature_)) return search_categories();
@@ -107,7 +110,7 @@ class FeatureSearch {
     }
 
     bool is_enough(const GradientSums& sums) const {
-        return (sums.weight >= task_.limits.weight) & (sums.hessian >= task_.limits.hessian);
+        return (sums.weight >= limits_->weight) & (sums.hessian >= limits_->hessian);
     }
 
     /// Scores the cuts behind the first n bins, with `extra` rows on the left, and keeps the best.
@@ -120,13 +123,13 @@ class FeatureSearch {
             n, [&](std::size_t i) { return !is_enough(task_.total - left_of(i, extra)); });
         if (first >= last) return;
         if (!task_.settings.monotone.empty()) return take_best_bounded(first, last, extra);
-        CutTerms terms = task_.limits.terms;
+        CutTerms terms = limits_->terms;
         terms.extra_gradient = static_cast<double>(extra.gradient);
         terms.extra_hessian = static_cast<double>(extra.hessian);
         const Cut cut = is_packed_
                             ? active_best_cut_packed()(sums_, first, last, terms, task_.packing)
                             : active_best_cut_wide()(sums_, first, last, terms);
-        if (cut.quality >= 0.0) keep(cut.bin, task_.limits.gain(cut.quality), extra);
+        if (cut.quality >= 0.0) keep(cut.bin, limits_->gain(cut.quality), extra);
     }
 
     /// The same where values are bounded: the formula of the loss that given values remove.
@@ -148,7 +151,7 @@ class FeatureSearch {
     }
 
     void keep(std::size_t bin, double gain, const GradientSums& extra) {
-        if (!(gain > best_.gain && gain > task_.limits.least_gain)) return;
+        if (!(gain > best_.gain && gain > limits_->least_gain)) return;
         best_.gain = gain;
         best_.feature = static_cast<std::int32_t>(feature_);
         best_.left = left_of(bin, extra);
@@ -162,23 +165,55 @@ class FeatureSearch {
     /// Categories in the order of gradient / hessian, missing values among them, cut once: the
     /// best of all subsets (Fisher 1958). Slopes that agree in 44 bits count as equal, and keep the
     /// order of their bins.
+    ///
+    /// Categories of few rows have extreme slopes by chance, and would find each other at the ends
+    /// of the order. Where there are more than a few categories three things hold them back: slopes
+    /// are drawn towards zero, children have a penalty of their own, and categories that weigh less
+    /// than half the root of the node's weight do not take part and go right.
     void search_categories() {
+        std::size_t n_present = 0;
+        for (std::size_t bin = 0; bin <= n_values_; ++bin) {
+            n_present += cell(bin).weight > 0 ? 1 : 0;
+        }
+        const bool careful = n_present > kFewCategories;
+        const GradientTreeSettings& settings = task_.settings;
+        const double row_hessian =  // of a row of weight 1, in integer units
+            static_cast<double>(task_.total.hessian) /
+            (static_cast<double>(task_.total.weight) * objective_.scales.weight);
+        const double smoothing = careful ? settings.category_smoothing * row_hessian : 1.0;
+        const double support = careful ? std::max(settings.category_support,
+                                                  0.5 * std::sqrt(objective_.weight(task_.total))) /
+                                             objective_.scales.weight
+                                       : 1.0;
+        sort_categories(smoothing, support);
+        run_sorted();
+        const SplitLimits careful_limits(
+            task_.total, objective_, settings,
+            careful ? settings.category_penalty * row_hessian * objective_.scales.hessian : 0.0);
+        limits_ = &careful_limits;
+        take_best(n_sorted_, {});
+    }
+
+    void sort_categories(double smoothing, double support) {
         std::array<std::uint64_t, kMostCells> keys;
         n_sorted_ = 0;
         for (std::size_t bin = 0; bin <= n_values_; ++bin) {
-            const GradientSums sums = task_.histogram.cell(task_.packing, feature_, bin);
-            if (sums.weight == 0) continue;
-            // One unit more keeps a category whose hessians round to nothing in order.
-            const double slope =
-                static_cast<double>(sums.gradient) / static_cast<double>(sums.hessian + 1);
+            const GradientSums sums = cell(bin);
+            is_rare_[bin] = sums.weight > 0 && static_cast<double>(sums.weight) < support;
+            if (sums.weight == 0 || is_rare_[bin]) continue;
+            // Never without smoothing: a category whose hessians round to nothing stays in order.
+            const double slope = static_cast<double>(sums.gradient) /
+                                 (static_cast<double>(sums.hessian) + smoothing);
             keys[n_sorted_++] = (sortable(slope) & ~std::uint64_t{0xFF}) | bin;
         }
         std::sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(n_sorted_));
         for (std::size_t i = 0; i < n_sorted_; ++i) {
             sorted_[i] = static_cast<std::uint8_t>(keys[i] & 0xFF);
         }
-        run_sorted();
-        take_best(n_sorted_, {});
+    }
+
+    GradientSums cell(std::size_t bin) const {
+        return task_.histogram.cell(task_.packing, feature_, bin);
     }
 
     void run_sorted() {
@@ -198,13 +233,15 @@ class FeatureSearch {
         is_packed_ ? run_packed(packed.data(), n_sorted_) : run_wide(to, n_sorted_);
     }
 
-    /// The categories up to place `last` of their order go left, and those the node has none of
-    /// go with the larger child.
+    /// The categories up to place `last` of their order go left, the others and the rare ones
+    /// right, and those the node has none of with the larger child.
     void keep_categories(std::size_t last, bool left_is_larger) {
         best_.is_categorical = true;
         best_.bin = -1;
-        best_.missing_left = left_is_larger;
-        best_.left_bins.fill(left_is_larger ? 0xFF : 0);
+        best_.missing_left = left_is_larger && !is_rare_[n_values_];
+        for (std::size_t bin = 0; bin < kMostCells; ++bin) {
+            best_.put(bin, left_is_larger && bin < n_values_ && !is_rare_[bin]);
+        }
         for (std::size_t i = 0; i < n_sorted_; ++i) {
             const bool goes_left = i <= last;
             if (sorted_[i] == n_values_) {
@@ -213,11 +250,11 @@ class FeatureSearch {
                 best_.put(sorted_[i], goes_left);
             }
         }
-        for (std::size_t bin = n_values_; bin < kMostCells; ++bin) best_.put(bin, false);
     }
 
     const SplitTask& task_;
     const GradientObjective& objective_;
+    const SplitLimits* limits_;
     bool is_packed_;
     std::size_t feature_;
     std::size_t n_values_;
@@ -225,25 +262,26 @@ class FeatureSearch {
     GradientSplit& best_;
     GradientSums missing_;
     std::size_t n_sorted_ = 0;
-    std::array<std::uint8_t, kMostCells> sorted_;
+    std::array<std::uint8_t, kMostCells> sorted_;  ///< bins of categories
+    std::array<bool, kMostCells> is_rare_;
 };
 
 }  // namespace
 
 SplitLimits::SplitLimits(const GradientSums& total, const GradientObjective& objective,
-                         const GradientTreeSettings& settings) {
+                         const GradientTreeSettings& settings, double penalty) {
     // Scales are powers of two: all of this is as exact in integer units as in real numbers.
     const ScanScales& scales = objective.scales;
+    const double l2 = objective.l2 + penalty;
     terms = {static_cast<double>(total.gradient), static_cast<double>(total.hessian),
-             objective.l1 / scales.gradient, objective.l2 / scales.hessian};
+             objective.l1 / scales.gradient, l2 / scales.hessian};
     const double h = objective.hessian(total);
     const double g = objective.gradient(total);
-    const double span = h + 2.0 * objective.l2;
+    const double span = h + 2.0 * l2;
     // G^2 / (H + 2 l2) - G^2 / (H + l2), without cancellation; with l1 the first part varies.
-    offset = objective.l1 > 0.0 ? -objective.score(total)
-             : span > 0.0 && objective.l2 > 0.0
-                 ? -g * g * objective.l2 / ((h + objective.l2) * span)
-                 : 0.0;
+    offset = objective.l1 > 0.0       ? -objective.score(total)
+             : h + objective.l2 > 0.0 ? -g * g * (l2 + penalty) / ((h + objective.l2) * span)
+                                      : 0.0;
     per_quality = scales.gradient * scales.gradient / span;
     hessian = whole(settings.min_child_weight * kGridSlack / scales.hessian);
     weight =

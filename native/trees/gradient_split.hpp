@@ -24,6 +24,9 @@ struct GradientTreeSettings {
     std::int32_t max_features = 0;           ///< features each node chooses from; 0: all
     std::int32_t max_features_per_tree = 0;  ///< features the tree chooses from; 0: all
     std::uint64_t seed = 0;                  ///< decides which
+    double category_smoothing = 10.0;        ///< rows; see FeatureSearch::search_categories
+    double category_penalty = 5.0;           ///< rows
+    double category_support = 10.0;          ///< least weight of rows
     std::vector<std::int8_t> monotone;       ///< 1, -1 or 0 per feature; empty: all 0
     /// Groups of features that may occur together on a path; empty: no limit.
     std::vector<std::vector<std::uint32_t>> interactions;
@@ -93,8 +96,9 @@ struct SplitLimits {
     double per_quality = 1.0;
     double offset = 0.0;  ///< part of the gain that is the same for every cut
 
+    /// penalty: added to l2 of the children, not of the node.
     SplitLimits(const GradientSums& total, const GradientObjective& objective,
-                const GradientTreeSettings& settings);
+                const GradientTreeSettings& settings, double penalty = 0.0);
     double gain(double quality) const { return 0.5 * (quality * per_quality + offset); }
 };
 

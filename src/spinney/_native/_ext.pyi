@@ -1,5 +1,6 @@
 """The native kernels of Spinney; see native/ for what they promise."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy
@@ -175,23 +176,62 @@ class GradientTreeSettings:
     def max_features(self, arg: int, /) -> None: ...
 
     @property
+    def max_features_per_tree(self) -> int: ...
+
+    @max_features_per_tree.setter
+    def max_features_per_tree(self, arg: int, /) -> None: ...
+
+    @property
     def seed(self) -> int: ...
 
     @seed.setter
     def seed(self, arg: int, /) -> None: ...
 
+    @property
+    def category_smoothing(self) -> float: ...
+
+    @category_smoothing.setter
+    def category_smoothing(self, arg: float, /) -> None: ...
+
+    @property
+    def category_penalty(self) -> float: ...
+
+    @category_penalty.setter
+    def category_penalty(self, arg: float, /) -> None: ...
+
+    @property
+    def category_support(self) -> float: ...
+
+    @category_support.setter
+    def category_support(self, arg: float, /) -> None: ...
+
+    @property
+    def monotone(self) -> list[int]: ...
+
+    @monotone.setter
+    def monotone(self, arg: Sequence[int], /) -> None: ...
+
+    @property
+    def interactions(self) -> list[list[int]]: ...
+
+    @interactions.setter
+    def interactions(self, arg: Sequence[Sequence[int]], /) -> None: ...
+
 class GradientGrower:
     """Grows the trees of a boosted sum."""
 
-    def __init__(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_value_bins: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> None: ...
+    def __init__(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_value_bins: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], cuts: Sequence[Sequence[float]], n_threads: int) -> None: ...
 
-    def grow(self, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights_repeat: bool, weight_facts: tuple[float, float], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], settings: GradientTreeSettings) -> dict:
-        """
-        One tree; hessians, weights, rows may be empty. weight_facts: (scale, total).
-        """
+    def grow(self, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights_repeat: bool, weight_scale: float, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], settings: GradientTreeSettings) -> dict:
+        """One tree; hessians, weights, rows may be empty."""
 
     def add_leaf_values(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], output: int) -> None:
         """Add the value of its leaf in the last tree to the score of every row."""
+
+    def make_monotone(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """
+        Bring values of the nodes of the last tree within its bounds, in place.
+        """
 
     def node_ranges(self) -> dict:
         """Rows of the nodes of the last tree: rows[first[i]:last[i]] for node i."""

@@ -1,6 +1,6 @@
 """One tree: read-only arrays, one entry per node."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -37,8 +37,14 @@ class Tree:
     """float64; how much weighted loss the split removed, 0 for leaves."""
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            object.__setattr__(self, field.name, freeze(getattr(self, field.name)))
+        # A forest freezes what it joins; here a view that refuses to be written to is enough, and
+        # a tree of a boosted sum costs no copies.
+        for name in self.__slots__:
+            array = getattr(self, name)
+            if array.flags.writeable:
+                view = array.view()
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
 
     def __len__(self) -> int:
         return len(self.feature)

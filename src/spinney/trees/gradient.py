@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney._native import _ext
-from spinney.data.binning import BinnedTable, CategoryBins
+from spinney.data.binning import BinnedTable, CategoryBins, NumericBins
 from spinney.data.fixed_point import exact_total, fixed_weights
 from spinney.model.tree import Tree
-from spinney.trees.histogram import as_tree
 from spinney.typing import AnyArray, FloatArray
 
 _MOST = 2**31 - 1
@@ -30,6 +29,14 @@ class GradientTreeSettings:
     """Features drawn at each node to choose from; None: all."""
     max_features_per_tree: int | None = None
     """Features drawn for each tree; None: all."""
+    category_smoothing: float = 10.0
+    """Rows by which the mean of a category is drawn towards zero before categories are put in
+    order, where there are more than four."""
+    category_penalty: float = 5.0
+    """Rows of L2 penalty that a split by more than four categories has beside ``l2``."""
+    category_support: float = 10.0
+    """Weight below which a category of a node stays out of its split, and goes right; half the
+    root of the node's weight if that is more."""
     monotone: tuple[int, ...] | None = None
     """1, -1 or 0 per feature: the prediction must not fall, not rise, or may do both."""
     interactions: tuple[tuple[int, ...], ...] | None = None
@@ -48,6 +55,9 @@ class GradientTreeSettings:
         native.min_split_gain = self.min_split_gain
         native.max_features = min(self.max_features or 0, _MOST)
         native.max_features_per_tree = min(self.max_features_per_tree or 0, _MOST)
+        native.category_smoothing = self.category_smoothing
+        native.category_penalty = self.category_penalty
+        native.category_support = self.category_support
         native.monotone = list(self.monotone or ())
         native.interactions = [list(group) for group in self.interactions or ()]
         native.seed = seed
@@ -78,11 +88,11 @@ class GradientGrower:
         *,
         n_threads: int = 1,
     ) -> None:
-        self._features = binned.features
         self._native = _ext.GradientGrower(
             binned.bins,
             np.array([feature.n_value_bins for feature in binned.features], np.int32),
             np.array([isinstance(f, CategoryBins) for f in binned.features], np.uint8),
+            [f.cuts if isinstance(f, NumericBins) else [] for f in binned.features],
             n_threads,
         )
         total = float(binned.n_rows) if weights is None else exact_total(weights)
@@ -129,7 +139,19 @@ class GradientGrower:
             np.empty(0, np.uint32) if rows is None else rows.astype(np.uint32, copy=False),
             settings.to_native(seed),
         )
-        return as_tree(grown, self._features, grown["values"] * learning_rate)
+        values = grown.pop("values") * learning_rate
+        return Tree(
+            feature=grown["feature"],
+            threshold=grown["threshold"],
+            right=grown["right"],
+            missing_left=grown["missing_left"],
+            category_set=grown["category_set"],
+            category_sets=grown["category_sets"].reshape(-1, 32),
+            values=values,
+            count=grown["count"],
+            weight=grown["weight"],
+            gain=grown["gain"],
+        )
 
     def add_leaf_values(self, tree: Tree, scores: FloatArray, output: int) -> None:
         """Add the tree grown last to one column of the scores of all rows, in place.
