@@ -179,7 +179,7 @@ void GradientGrower::partition(Node& parent, Node& left, Node& right) {
     }
     left.first = parent.first;
     left.last = right.first =
-        rows_.split(parent.first, parent.last, bins_.column(feature), goes_left, n_threads_);
+        rows_.split(parent.first, parent.last, bins_.feature(feature), goes_left, n_threads_);
     right.last = parent.last;
     left.depth = right.depth = parent.depth + 1;
     left.total = parent.split.left;
@@ -409,7 +409,7 @@ std::int32_t GradientGrower::leaf_of(std::uint32_t row) const {
         if (node.left < 0) return id;
         const auto feature = static_cast<std::size_t>(node.split.feature);
         const auto missing_bin = static_cast<std::uint8_t>(bins_.n_value_bins(feature));
-        const std::uint8_t bin = bins_.column(feature)[row];
+        const std::uint8_t bin = bins_.feature(feature)[row];
         id = node.split.sends_left(bin, missing_bin) ? node.left : node.right;
     }
 }

@@ -18,7 +18,7 @@ constexpr std::size_t kWorthAThread = 1 << 13;
 constexpr std::size_t kChunkRows = 4096;
 /// From here on threads share rows rather than features: each has a histogram of its own.
 constexpr std::size_t kRowsToShare = 16384;
-/// Blocks whose tables are filled together.
+/// Blocks a thread takes together: the words of their rows are gathered once.
 constexpr std::size_t kGroupBlocks = 4;
 /// Rows ahead whose bins are asked for while the current row is added.
 constexpr std::size_t kPrefetchRows = 20;
@@ -47,7 +47,6 @@ void prefetch(const void* address) {
 struct Workspace {
     std::vector<std::uint64_t> cells;
     std::vector<std::uint64_t> words;
-    std::vector<GradientSums> wide_cells;
     std::vector<GradientSums> sums;
 
     static Workspace& of_thread() {
@@ -94,8 +93,8 @@ template <std::size_t... kWidths>
 constexpr auto listed_kernels(std::index_sequence<kWidths...>) {
     return std::array<AddListedRows, sizeof...(kWidths)>{add_listed_rows<kWidths + 1>...};
 }
-constexpr auto kAddRows = rows_kernels(std::make_index_sequence<kBlockFeatures>{});
-constexpr auto kAddListedRows = listed_kernels(std::make_index_sequence<kBlockFeatures>{});
+constexpr auto kAddRows = rows_kernels(std::make_index_sequence<kBlockColumns>{});
+constexpr auto kAddListedRows = listed_kernels(std::make_index_sequence<kBlockColumns>{});
 
 WideCells view(std::vector<std::int64_t>& cells, std::size_t n, bool has_hessians) {
     std::int64_t* weights = cells.data() + n;
@@ -133,7 +132,7 @@ void HistogramBuilder::build(const PackedGradients& gradients, const RowRange& r
                              GradientHistogram& to) {
     to.reset(gradients, rows.size);
     const std::size_t n_blocks = bins_.blocks().size();
-    const bool alone = n_threads_ <= 1 || rows.size * bins_.n_features() < kWorthAThread;
+    const bool alone = n_threads_ <= 1 || rows.size * bins_.columns().size() < kWorthAThread;
     const auto threads = alone ? std::size_t{1} : static_cast<std::size_t>(n_threads_);
     const bool share_rows =
         !to.is_packed() && rows.size >= kRowsToShare && n_blocks < kGroupBlocks * threads;
@@ -169,46 +168,92 @@ WideCells HistogramBuilder::part(std::size_t index, bool has_hessians) {
     return view(cells, n, has_hessians);
 }
 
-namespace {
+/// Where the tables of a task end up.
+class HistogramBuilder::Target {
+  public:
+    Target(const TrainingBins& bins, const Packing& packing, const Task& task)
+        : bins_(bins), packing_(packing), task_(task), is_one_chunk_(task.rows.size <= kChunkRows) {
+        // A packed histogram of one chunk is the tables themselves; all others are added up.
+        if (task.packed_to != nullptr && is_one_chunk_) return;
+        for (const ColumnBlock& block : blocks()) {
+            for (const JointColumn& column : columns(block)) {
+                for (const JointColumn::Member& member : column.members) clear(member.feature);
+            }
+        }
+    }
 
-void clear(const WideCells& cells, std::size_t first, std::size_t last) {
-    std::fill(cells.gradient + first, cells.gradient + last, 0);
-    std::fill(cells.weight + first, cells.weight + last, 0);
-    if (cells.hessian != cells.weight) std::fill(cells.hessian + first, cells.hessian + last, 0);
-}
+    std::span<const ColumnBlock> blocks() const {
+        return bins_.blocks().subspan(task_.first_block, task_.last_block - task_.first_block);
+    }
+    std::span<const JointColumn> columns(const ColumnBlock& block) const {
+        return bins_.columns().subspan(block.first_column, block.width);
+    }
 
-}  // namespace
+    /// Adds a column's table to the cells of its features, and clears it.
+    void take(const JointColumn& column, std::uint64_t* table) {
+        if (column.members.size() == 1) return take(column.members[0].feature, table);
+        for (const JointColumn::Member& member : column.members) {
+            std::array<std::uint64_t, kMostCells> cells{};
+            std::size_t bin = 0;
+            for (std::size_t cell = 0; cell < column.n_cells; cell += member.stride) {
+                for (std::size_t i = 0; i < member.stride; ++i) cells[bin] += table[cell + i];
+                bin = bin + 1 == member.n_bins ? 0 : bin + 1;
+            }
+            take(member.feature, cells.data());
+        }
+        std::fill_n(table, column.n_cells, 0);
+    }
+
+  private:
+    void clear(std::size_t feature) const {
+        const std::size_t n = bins_.n_value_bins(feature) + 1;
+        if (task_.packed_to != nullptr) {
+            std::fill_n(task_.packed_to->packed(feature), n, 0);
+            return;
+        }
+        const WideCells to = task_.wide_to.from(bins_.first_cell(feature));
+        std::fill_n(to.gradient, n, 0);
+        std::fill_n(to.weight, n, 0);
+        std::fill_n(to.hessian, n, 0);
+    }
+
+    void take(std::size_t feature, std::uint64_t* table) const {
+        const std::size_t n = bins_.n_value_bins(feature) + 1;
+        if (task_.packed_to == nullptr) {
+            return active_flush()(table, n, packing_,
+                                  task_.wide_to.from(bins_.first_cell(feature)));
+        }
+        std::uint64_t* to = task_.packed_to->packed(feature);
+        if (is_one_chunk_) {
+            std::copy_n(table, n, to);
+        } else {
+            for (std::size_t i = 0; i < n; ++i) to[i] += table[i];
+        }
+        std::fill_n(table, n, 0);
+    }
+
+    const TrainingBins& bins_;
+    const Packing& packing_;
+    const Task& task_;
+    bool is_one_chunk_;
+};
 
 /// Words of at most kChunkRows rows, then a flush of the tables into the histogram. A packed
 /// histogram has no more rows than its packing allows, so its cells are added up as words.
 void HistogramBuilder::add_packed(const PackedGradients& gradients, const Task& task) const {
     Workspace& space = Workspace::of_thread();
-    space.cells.resize(kGroupBlocks * kBlockFeatures * kMostCells);
+    space.cells.resize(kBlockColumns * kMostCells);
     space.words.resize(kChunkRows);
-    const auto blocks =
-        bins_.blocks().subspan(task.first_block, task.last_block - task.first_block);
-    const std::size_t first_feature = blocks.front().first_feature;
-    const std::size_t last_feature = blocks.back().first_feature + blocks.back().width;
-    const std::size_t first_cell = bins_.first_cell(first_feature);
-    const std::size_t last_cell = bins_.first_cell(last_feature);
-    // A packed histogram of one chunk is the tables themselves.
-    const bool is_one_chunk = task.rows.size <= kChunkRows;
-    if (task.packed_to == nullptr) {
-        clear(task.wide_to, first_cell, last_cell);
-    } else if (!is_one_chunk) {
-        std::fill_n(task.packed_to->packed(first_feature), last_cell - first_cell, 0);
-    }
-    FlushCells* flush = active_flush();
-    const std::size_t stride = bins_.n_features();
+    Target target(bins_, gradients.packing(), task);
+    const std::size_t stride = bins_.columns().size();
     for (;;) {
         const std::size_t begin = kChunkRows * task.next_chunk->fetch_add(1);
         if (begin >= task.rows.size) break;
         const RowRange rows = task.rows.part(begin, std::min(kChunkRows, task.rows.size - begin));
         gradients.gather_words(rows.listed, rows.first, rows.size, space.words.data());
-        for (std::size_t b = 0; b < blocks.size(); ++b) {
-            const FeatureBlock& block = blocks[b];
-            const std::uint8_t* bins = bins_.rows() + block.first_feature;
-            std::uint64_t* cells = space.cells.data() + b * kBlockFeatures * kMostCells;
+        for (const ColumnBlock& block : target.blocks()) {
+            const std::uint8_t* bins = bins_.rows() + block.first_column;
+            std::uint64_t* cells = space.cells.data();
             if (rows.listed == nullptr) {
                 kAddRows[block.width - 1](bins + rows.first * stride, stride, space.words.data(),
                                           rows.size, cells);
@@ -216,20 +261,9 @@ void HistogramBuilder::add_packed(const PackedGradients& gradients, const Task& 
                 kAddListedRows[block.width - 1](bins, stride, space.words.data(), rows.listed,
                                                 rows.size, cells);
             }
-            for (std::size_t j = 0; j < block.width; ++j) {
-                const std::size_t feature = block.first_feature + j;
-                const std::size_t n = bins_.n_value_bins(feature) + 1;
-                std::uint64_t* table = cells + j * kMostCells;
-                if (task.packed_to != nullptr) {
-                    std::uint64_t* to = task.packed_to->packed(feature);
-                    for (std::size_t i = 0; i < n; ++i) {
-                        to[i] = is_one_chunk ? table[i] : to[i] + table[i];
-                    }
-                    std::fill_n(table, n, 0);
-                } else {
-                    flush(table, n, gradients.packing(),
-                          task.wide_to.from(bins_.first_cell(feature)));
-                }
+            for (const JointColumn& column : target.columns(block)) {
+                target.take(column, cells);
+                cells += kMostCells;
             }
         }
     }
@@ -238,40 +272,28 @@ void HistogramBuilder::add_packed(const PackedGradients& gradients, const Task& 
 /// Three sums per row and cell: for weighted rows, and where the grid is too fine to pack.
 void HistogramBuilder::add_wide(const PackedGradients& gradients, const Task& task) const {
     Workspace& space = Workspace::of_thread();
-    space.wide_cells.resize(kBlockFeatures * kMostCells);
     space.sums.resize(kChunkRows);
-    const auto blocks =
-        bins_.blocks().subspan(task.first_block, task.last_block - task.first_block);
-    const std::size_t last_feature = blocks.back().first_feature + blocks.back().width;
-    clear(task.wide_to, bins_.first_cell(blocks.front().first_feature),
-          bins_.first_cell(last_feature));
-    const std::size_t stride = bins_.n_features();
+    Target target(bins_, gradients.packing(), task);
     const bool has_hessians = gradients.has_hessians();
     for (;;) {
         const std::size_t begin = kChunkRows * task.next_chunk->fetch_add(1);
         if (begin >= task.rows.size) break;
         const RowRange rows = task.rows.part(begin, std::min(kChunkRows, task.rows.size - begin));
-        for (std::size_t i = 0; i < rows.size; ++i) {
-            space.sums[i] =
-                gradients.of_row(rows.listed == nullptr ? rows.first + i : rows.listed[i]);
-        }
-        for (const FeatureBlock& block : blocks) {
-            for (std::size_t i = 0; i < rows.size; ++i) {
-                const std::size_t row = rows.listed == nullptr ? rows.first + i : rows.listed[i];
-                const std::uint8_t* bins = bins_.rows() + row * stride + block.first_feature;
-                for (std::size_t j = 0; j < block.width; ++j) {
-                    space.wide_cells[j * kMostCells + bins[j]] += space.sums[i];
-                }
-            }
-            for (std::size_t j = 0; j < block.width; ++j) {
-                const std::size_t feature = block.first_feature + j;
-                const WideCells to = task.wide_to.from(bins_.first_cell(feature));
-                for (std::size_t i = 0; i <= bins_.n_value_bins(feature); ++i) {
-                    GradientSums& cell = space.wide_cells[j * kMostCells + i];
-                    to.gradient[i] += cell.gradient;
-                    to.weight[i] += cell.weight;
-                    if (has_hessians) to.hessian[i] += cell.hessian;
-                    cell = {};
+        const auto row_at = [&rows](std::size_t i) -> std::size_t {
+            return rows.listed == nullptr ? rows.first + i : rows.listed[i];
+        };
+        for (std::size_t i = 0; i < rows.size; ++i) space.sums[i] = gradients.of_row(row_at(i));
+        for (const ColumnBlock& block : target.blocks()) {
+            for (const JointColumn& column : target.columns(block)) {
+                for (const JointColumn::Member& member : column.members) {
+                    const std::uint8_t* bins = bins_.feature(member.feature);
+                    const WideCells to = task.wide_to.from(bins_.first_cell(member.feature));
+                    for (std::size_t i = 0; i < rows.size; ++i) {
+                        const std::uint8_t bin = bins[row_at(i)];
+                        to.gradient[bin] += space.sums[i].gradient;
+                        to.weight[bin] += space.sums[i].weight;
+                        if (has_hessians) to.hessian[bin] += space.sums[i].hessian;
+                    }
                 }
             }
         }

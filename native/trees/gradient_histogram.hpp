@@ -78,6 +78,7 @@ class HistogramBuilder {
 
   private:
     struct Task;
+    class Target;
 
     void add_packed(const PackedGradients& gradients, const Task& task) const;
     void add_wide(const PackedGradients& gradients, const Task& task) const;

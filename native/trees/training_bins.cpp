@@ -1,14 +1,17 @@
 #include "native/trees/training_bins.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "native/base/parallel.hpp"
 
 namespace spinney {
 namespace {
 
-/// Rows whose bytes stay in the first-level cache while they are turned into columns.
+/// Rows whose bytes stay in the first-level cache while they are copied.
 constexpr std::size_t kTileRows = 256;
+/// Features of more bins than this share their byte with nobody.
+constexpr std::uint32_t kMostBinsToJoin = 16;
 
 }  // namespace
 
@@ -20,22 +23,81 @@ TrainingBins::TrainingBins(std::span<const std::uint8_t> bins,
       n_value_bins_(n_value_bins.begin(), n_value_bins.end()),
       categorical_(categorical.begin(), categorical.end()),
       first_cell_(1, 0),
-      columns_(bins.size()) {
-    const std::size_t n_features = n_value_bins_.size();
+      by_feature_(bins.size()) {
     for (const std::int32_t n : n_value_bins_) {
         first_cell_.push_back(first_cell_.back() + static_cast<std::size_t>(n) + 1);
     }
-    const std::size_t n_blocks = (n_features + kBlockFeatures - 1) / kBlockFeatures;
+    join_columns(copy_by_feature(n_threads));
+    if (columns_.size() < n_features()) copy_joint_rows(n_threads);
+    const std::size_t n_blocks = (columns_.size() + kBlockColumns - 1) / kBlockColumns;
     for (std::size_t b = 0; b < n_blocks; ++b) {
         // Blocks of nearly equal width, so that threads get equal work.
-        const std::size_t first = n_features * b / n_blocks;
-        blocks_.push_back({first, n_features * (b + 1) / n_blocks - first});
+        const std::size_t first = columns_.size() * b / n_blocks;
+        blocks_.push_back({first, columns_.size() * (b + 1) / n_blocks - first});
     }
+}
+
+/// Returns for each feature the number of its bins up to the last one that occurs.
+std::vector<std::uint32_t> TrainingBins::copy_by_feature(int n_threads) {
+    const std::size_t n_tiles = (n_rows_ + kTileRows - 1) / kTileRows;
+    std::vector<std::uint8_t> last_bin(n_tiles * n_features(), 0);
     parallel_blocks(n_threads, n_rows_, kTileRows, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t feature = 0; feature < n_features; ++feature) {
-            std::uint8_t* to = columns_.data() + feature * n_rows_;
+        for (std::size_t feature = 0; feature < n_features(); ++feature) {
+            std::uint8_t* to = by_feature_.data() + feature * n_rows_;
+            std::uint8_t last = 0;
             for (std::size_t row = begin; row < end; ++row) {
-                to[row] = rows_[row * n_features + feature];
+                to[row] = rows_[row * n_features() + feature];
+                last = std::max(last, to[row]);
+            }
+            last_bin[begin / kTileRows * n_features() + feature] = last;
+        }
+    });
+    std::vector<std::uint32_t> n_bins(n_features(), 1);
+    for (std::size_t i = 0; i < last_bin.size(); ++i) {
+        std::uint32_t& n = n_bins[i % n_features()];
+        n = std::max(n, std::uint32_t{last_bin[i]} + 1);
+    }
+    return n_bins;
+}
+
+/// In the order of features: one of few bins joins the column opened last for such, if the product
+/// of their bins fits a byte.
+void TrainingBins::join_columns(const std::vector<std::uint32_t>& n_bins) {
+    JointColumn open;
+    const auto close = [&] {
+        if (!open.members.empty()) columns_.push_back(std::move(open));
+        open = {};
+    };
+    for (std::uint32_t feature = 0; feature < n_bins.size(); ++feature) {
+        const std::uint32_t n = n_bins[feature];
+        if (n > kMostBinsToJoin) {
+            columns_.push_back({{{feature, 1, n}}, n});
+            continue;
+        }
+        if (open.n_cells * n > kMostCells) close();
+        open.members.push_back({feature, static_cast<std::uint32_t>(open.n_cells), n});
+        open.n_cells *= n;
+    }
+    close();
+    if (columns_.size() * 5 <= n_features() * 4) return;
+    // Too few features share a byte for a copy of the rows to pay.
+    columns_.clear();
+    for (std::uint32_t feature = 0; feature < n_bins.size(); ++feature) {
+        columns_.push_back({{{feature, 1, n_bins[feature]}}, n_bins[feature]});
+    }
+}
+
+void TrainingBins::copy_joint_rows(int n_threads) {
+    const std::size_t n_columns = columns_.size();
+    joint_rows_.resize(n_rows_ * n_columns);
+    parallel_blocks(n_threads, n_rows_, kTileRows, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t row = begin; row < end; ++row) {
+            for (std::size_t column = 0; column < n_columns; ++column) {
+                std::uint32_t joint = 0;
+                for (const JointColumn::Member& member : columns_[column].members) {
+                    joint += rows_[row * n_features() + member.feature] * member.stride;
+                }
+                joint_rows_[row * n_columns + column] = static_cast<std::uint8_t>(joint);
             }
         }
     });

@@ -1,5 +1,4 @@
-/// The bins that trees of a boosted sum are grown on: by row for histograms, by column for
-/// partitions.
+/// The bins that trees of a boosted sum are grown on.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +9,35 @@ namespace spinney {
 
 /// Cells of one feature at most: 255 bins of values, and the bin of missing values.
 inline constexpr std::size_t kMostCells = 256;
-/// Features that are added up together: 14 tables of 256 cells of 8 bytes leave a first-level cache
+/// Columns that are added up together: 14 tables of 256 cells of 8 bytes leave a first-level cache
 /// of 32 KB some room for rows.
-inline constexpr std::size_t kBlockFeatures = 14;
+inline constexpr std::size_t kBlockColumns = 14;
 
-/// Neighbouring features, at most kBlockFeatures.
-struct FeatureBlock {
-    std::size_t first_feature = 0;
+/// Neighbouring columns, at most kBlockColumns.
+struct ColumnBlock {
+    std::size_t first_column = 0;
     std::size_t width = 0;
 };
 
-/// One byte per value and layout. The rows are borrowed, the columns a copy.
+/// Features that share a byte per row: one addition serves them all. The byte is the sum of bin *
+/// stride, so cell c of the joint table belongs to bin c / stride % n_bins of a member.
 ///
-/// Histograms walk rows and want a row's bins side by side; partitions walk one feature.
+/// A table of flags and other features of few bins has fewer columns than features. A feature of
+/// many bins is a column of its own.
+struct JointColumn {
+    struct Member {
+        std::uint32_t feature;
+        std::uint32_t stride;
+        std::uint32_t n_bins;  ///< that occur: bins behind them hold no row
+    };
+    std::vector<Member> members;
+    std::size_t n_cells = 1;
+};
+
+/// The bins, for histograms by row and for partitions by feature.
+///
+/// Histograms walk rows and want a row's bytes side by side; partitions walk one feature. By row
+/// they are borrowed, or a copy of their own where features share bytes; by feature always a copy.
 class TrainingBins {
   public:
     /// bins: row-major (n_rows, n_features); must outlive this.
@@ -31,11 +46,14 @@ class TrainingBins {
 
     std::size_t n_rows() const { return n_rows_; }
     std::size_t n_features() const { return n_value_bins_.size(); }
-    std::span<const FeatureBlock> blocks() const { return blocks_; }
-    /// Row r begins at rows() + r * n_features().
-    const std::uint8_t* rows() const { return rows_.data(); }
-    const std::uint8_t* column(std::size_t feature) const {
-        return columns_.data() + feature * n_rows_;
+    std::span<const JointColumn> columns() const { return columns_; }
+    std::span<const ColumnBlock> blocks() const { return blocks_; }
+    /// Row r begins at rows() + r * columns().size().
+    const std::uint8_t* rows() const {
+        return joint_rows_.empty() ? rows_.data() : joint_rows_.data();
+    }
+    const std::uint8_t* feature(std::size_t feature) const {
+        return by_feature_.data() + feature * n_rows_;
     }
     /// Bins of values; the bin behind them holds missing values.
     std::size_t n_value_bins(std::size_t feature) const {
@@ -48,13 +66,19 @@ class TrainingBins {
     std::size_t n_cells() const { return first_cell_.back(); }
 
   private:
+    std::vector<std::uint32_t> copy_by_feature(int n_threads);
+    void join_columns(const std::vector<std::uint32_t>& n_bins);
+    void copy_joint_rows(int n_threads);
+
     std::size_t n_rows_;
     std::span<const std::uint8_t> rows_;
     std::vector<std::int32_t> n_value_bins_;
     std::vector<std::uint8_t> categorical_;
     std::vector<std::size_t> first_cell_;
-    std::vector<FeatureBlock> blocks_;
-    std::vector<std::uint8_t> columns_;
+    std::vector<JointColumn> columns_;
+    std::vector<ColumnBlock> blocks_;
+    std::vector<std::uint8_t> by_feature_;
+    std::vector<std::uint8_t> joint_rows_;
 };
 
 }  // namespace spinney

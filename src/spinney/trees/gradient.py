@@ -92,7 +92,7 @@ class GradientGrower:
             binned.bins,
             np.array([feature.n_value_bins for feature in binned.features], np.int32),
             np.array([isinstance(f, CategoryBins) for f in binned.features], np.uint8),
-            [f.cuts if isinstance(f, NumericBins) else [] for f in binned.features],
+            [f.cuts.tolist() if isinstance(f, NumericBins) else [] for f in binned.features],
             n_threads,
         )
         total = float(binned.n_rows) if weights is None else exact_total(weights)

@@ -119,6 +119,38 @@ TEST(histograms_are_the_sums_of_their_rows_in_every_form) {
     }
 }
 
+TEST(features_that_share_a_byte_have_the_sums_of_their_rows) {
+    // Flags, features of five bins, and one of many between them; some bins never occur.
+    for (const std::size_t n_rows : {700UL, 20000UL}) {
+        Problem problem = make_problem(n_rows, 12);
+        for (std::size_t f = 0; f < 12; ++f) {
+            if (f == 4) continue;
+            problem.n_value_bins[f] = f % 3 == 0 ? 5 : 2;
+            for (std::size_t row = 0; row < n_rows; ++row) {
+                std::uint8_t& bin = problem.bins[row * 12 + f];
+                bin = static_cast<std::uint8_t>(bin % (f % 3 == 0 ? 6 : 2));
+            }
+        }
+        const TrainingBins data = problem.training_bins();
+        CHECK(data.columns().size() == 4);
+        std::vector<std::uint32_t> all(n_rows);
+        std::iota(all.begin(), all.end(), 0U);
+        PackedGradients gradients;
+        gradients.fill(problem.input(true), {}, 1);
+        HistogramBuilder builder(data, 2);
+        GradientHistogram histogram(data);
+        for (int again = 0; again < 2; ++again) {  // tables are clean after use
+            builder.build(gradients, {nullptr, 0, n_rows}, histogram);
+            for (std::size_t f = 0; f < 12; ++f) {
+                for (std::size_t bin = 0; bin <= data.n_value_bins(f); ++bin) {
+                    CHECK(same(histogram.cell(gradients.packing(), f, bin),
+                               slow_cell(problem, gradients, all, f, bin)));
+                }
+            }
+        }
+    }
+}
+
 TEST(parent_is_left_plus_right) {
     for (const std::size_t n_rows : {400UL, 3000UL, 5000UL, 14000UL}) {
         const Problem problem = make_problem(n_rows, 5);
