@@ -189,6 +189,7 @@ void bind_trees(nb::module_& module) {
         .def_rw("l1", &GradientTreeSettings::l1)
         .def_rw("l2", &GradientTreeSettings::l2)
         .def_rw("min_split_gain", &GradientTreeSettings::min_split_gain)
+        .def_rw("prune_gain", &GradientTreeSettings::prune_gain)
         .def_rw("max_features", &GradientTreeSettings::max_features)
         .def_rw("max_features_per_tree", &GradientTreeSettings::max_features_per_tree)
         .def_rw("seed", &GradientTreeSettings::seed)

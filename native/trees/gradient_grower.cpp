@@ -64,6 +64,7 @@ GrownTree GradientGrower::grow(const GradientInput& input, std::span<const std::
         ++n_leaves;
         split_node(order_.pop().node, n_leaves == most);
     }
+    prune();
     GrownTree tree = frozen();
     set_values(input, tree);
     return tree;
@@ -262,6 +263,18 @@ void GradientGrower::choose_splits(const Search& search) {
         for (const auto& of_chunk : best) {
             if (of_chunk[k].exists() && of_chunk[k].gain > winner.gain) winner = of_chunk[k];
         }
+    }
+}
+
+/// From the leaves up: a weak split stays where a strong one is below it.
+void GradientGrower::prune() {
+    const auto is_leaf = [this](std::int32_t id) {
+        return nodes_[static_cast<std::size_t>(id)].left < 0;
+    };
+    for (std::size_t i = nodes_.size(); i-- > 0;) {  // children are younger than their parents
+        Node& node = nodes_[i];
+        if (node.left < 0 || node.split.gain >= settings_.prune_gain) continue;
+        if (is_leaf(node.left) && is_leaf(node.right)) node.left = node.right = -1;
     }
 }
 

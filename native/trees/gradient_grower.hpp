@@ -61,6 +61,7 @@ class GradientGrower {
     void open(std::int32_t id);
     bool may_split(const Node& node) const;
     std::unique_ptr<GradientHistogram> take_histogram();
+    void prune();
     GrownTree frozen();
     void set_values(const GradientInput& input, GrownTree& tree);
     std::int32_t leaf_of(std::uint32_t row) const;

@@ -20,8 +20,9 @@ struct GradientTreeSettings {
     double min_child_weight = 0.0;     ///< sum of hessians each child must keep
     double l1 = 0.0;
     double l2 = 0.0;
-    double min_split_gain = 0.0;
-    std::int32_t max_features = 0;           ///< features each node chooses from; 0: all
+    double min_split_gain = 0.0;    ///< a split that removes no more loss is not made
+    double prune_gain = 0.0;        ///< nor kept, if it removes less and has no split below it
+    std::int32_t max_features = 0;  ///< features each node chooses from; 0: all
     std::int32_t max_features_per_tree = 0;  ///< features the tree chooses from; 0: all
     std::uint64_t seed = 0;                  ///< decides which
     double category_smoothing = 10.0;        ///< rows; see FeatureSearch::search_categories

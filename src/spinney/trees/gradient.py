@@ -25,6 +25,9 @@ class GradientTreeSettings:
     l1: float = 0.0
     l2: float = 0.0
     min_split_gain: float = 0.0
+    """Loss that a split must remove more than, or it is not made."""
+    prune_gain: float = 0.0
+    """Loss that a split with no split below it must remove, or it is taken back."""
     max_features: int | None = None
     """Features drawn at each node to choose from; None: all."""
     max_features_per_tree: int | None = None
@@ -53,6 +56,7 @@ class GradientTreeSettings:
         native.l1 = self.l1
         native.l2 = self.l2
         native.min_split_gain = self.min_split_gain
+        native.prune_gain = self.prune_gain
         native.max_features = min(self.max_features or 0, _MOST)
         native.max_features_per_tree = min(self.max_features_per_tree or 0, _MOST)
         native.category_smoothing = self.category_smoothing
