@@ -25,21 +25,31 @@ void bind_losses(nb::module_& module) {
            const Output<float>& hessians, int n_threads) {
             const LossSpec spec = {parse_loss(loss), parameter};
             nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
-            fill_derivatives(spec, view(y), view(scores), view(gradients), view(hessians),
-                             n_threads);
+            const DerivativeLimits limits = fill_derivatives(
+                spec, view(y), view(scores), view(gradients), view(hessians), n_threads);
+            return std::pair(limits.gradient, limits.hessian);
         },
         "loss"_a, "parameter"_a, "y"_a, "scores"_a, "gradients"_a.noconvert(),
-        "hessians"_a.noconvert(), "n_threads"_a, "Derivatives of a loss by the score, row by row.");
+        "hessians"_a.noconvert(), "n_threads"_a,
+        "Derivatives of a loss by the score, row by row; gives the largest magnitudes of both. "
+        "hessians may be empty where all are 1.");
     module.def(
         "fill_softmax_derivatives",
         [](const Array<std::int32_t>& codes, const Array<double>& scores, std::size_t n_classes,
            const Output<float>& gradients, const Output<float>& hessians, int n_threads) {
+            std::vector<std::pair<float, float>> pairs;
             nb::gil_scoped_release unlocked;
-            fill_softmax_derivatives(view(codes), view(scores), n_classes, view(gradients),
-                                     view(hessians), n_threads);
+            for (const DerivativeLimits& limits :
+                 fill_softmax_derivatives(view(codes), view(scores), n_classes, view(gradients),
+                                          view(hessians), n_threads)) {
+                pairs.emplace_back(limits.gradient, limits.hessian);
+            }
+            return pairs;
         },
         "codes"_a, "scores"_a, "n_classes"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(),
-        "n_threads"_a, "Derivatives of the multinomial loss; class by class.");
+        "n_threads"_a,
+        "Derivatives of the multinomial loss, class by class; gives the largest magnitudes of "
+        "both.");
     module.def(
         "sum_loss",
         [](const std::string& loss, double parameter, const Array<double>& y,
