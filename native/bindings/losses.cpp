@@ -1,5 +1,6 @@
 #include "native/bindings/arrays.hpp"
 #include "native/losses/derivatives.hpp"
+#include "native/losses/leaf_optima.hpp"
 
 namespace spinney::bindings {
 namespace {
@@ -69,6 +70,24 @@ void bind_losses(nb::module_& module) {
         },
         "codes"_a, "scores"_a, "n_classes"_a, "weights"_a, "n_threads"_a,
         "Weighted sum of the multinomial loss; weights empty: all 1.");
+    module.def(
+        "leaf_optima",
+        [](const std::pair<std::string, double>& loss,
+           const std::pair<Array<double>, Array<double>>& targets_and_scores,
+           const Array<std::int64_t>& weights, const Array<std::uint32_t>& rows,
+           const Array<std::int64_t>& first, const Array<std::int64_t>& last, int n_threads) {
+            const auto& [y, scores] = targets_and_scores;
+            const LossSpec spec = {parse_loss(loss.first), loss.second};
+            const LeafTask task = {spec, view(y), view(scores), view(weights)};
+            std::vector<double> best;
+            {
+                nb::gil_scoped_release unlocked;
+                best = leaf_optima(task, {view(rows), view(first), view(last)}, n_threads);
+            }
+            return give(std::move(best));
+        },
+        "loss"_a, "targets_and_scores"_a, "weights"_a, "rows"_a, "first"_a, "last"_a, "n_threads"_a,
+        "Best constant of each node, whose rows are rows[first[i]:last[i]]; weights empty: all 1.");
 }
 
 }  // namespace spinney::bindings
