@@ -50,12 +50,14 @@ extern const double kMostExponent;   // 709
 }
 
 /// ln(x) for positive finite x, relative error below 4e-16; used where losses are summed.
-[[gnu::always_inline]] inline double exact_log(double x) {
+[[gnu::always_inline]] inline double exact_log(double given) {
+    const bool subnormal = given < 0x1p-1022;
+    const double x = subnormal ? given * 0x1p54 : given;
     // x = m * 2^e with m in [sqrt(1/2), sqrt(2)); ln m = 2 artanh(s), s = (m - 1) / (m + 1).
     constexpr double kLn2High = 6.93147180369123816490e-01;
     constexpr double kLn2Low = 1.90821492927058770002e-10;
     const auto bits = std::bit_cast<std::uint64_t>(x);
-    const auto top = static_cast<std::int64_t>(bits >> 52) - 1022;
+    const auto top = static_cast<std::int64_t>(bits >> 52) - (subnormal ? 1022 + 54 : 1022);
     const double half = std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFFU) | 0x3FE0000000000000U);
     const bool low = half < 0.70710678118654752;
     const double m = low ? half * 2.0 : half;

@@ -1,3 +1,4 @@
+#include "native/base/elementary.hpp"
 #include "native/bindings/arrays.hpp"
 #include "native/losses/derivatives.hpp"
 #include "native/losses/leaf_optima.hpp"
@@ -19,6 +20,9 @@ using bindings::view;
 }  // namespace
 
 void bind_losses(nb::module_& module) {
+    module.def(
+        "exact_log", [](double x) { return exact_log(x); }, "x"_a,
+        "Natural logarithm of a positive number, the same bits on every machine.");
     module.def(
         "fill_derivatives",
         [](const std::string& loss, double parameter, const Array<double>& y,

@@ -40,6 +40,11 @@ def bin_columns(columns: Columns, features: list, n_threads: int) -> NDArray[num
     Bins, row-major; a feature is its cut points or (bin of each code, number of bins).
     """
 
+def exact_log(x: float) -> float:
+    """
+    Natural logarithm of a positive number, the same bits on every machine.
+    """
+
 def fill_derivatives(loss: str, parameter: float, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> tuple[float, float]:
     """
     Derivatives of a loss by the score, row by row; gives the largest magnitudes of both. hessians may be empty where all are 1.

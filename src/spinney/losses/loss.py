@@ -177,10 +177,10 @@ class PointLoss(Loss):
         if self.link == "identity":
             return np.array([mean])
         if self.link == "log":
-            return np.array([np.log(mean)])
+            return np.array([_ext.exact_log(mean)])
         # Both classes of a classifier are present, unless there is one only.
         share = min(max(mean, 1e-15), 1.0 - 1e-15)
-        log_odds = np.log(share / (1.0 - share))
+        log_odds = _ext.exact_log(share / (1.0 - share))
         return np.array([0.5 * log_odds if self.name == "exponential" else log_odds])
 
     def derivatives(self, y: FloatArray, scores: FloatArray, n_threads: int) -> RowDerivatives:
@@ -241,7 +241,7 @@ class MultinomialLoss(Loss):
     def start(self, y: FloatArray, weights: FloatArray | None) -> FloatArray:
         """Logarithms of the shares of the classes."""
         shares = [_weighted_mean((y == k).astype(float), weights) for k in range(self.n_classes)]
-        return np.log(np.maximum(shares, 1e-15))
+        return np.array([_ext.exact_log(max(share, 1e-15)) for share in shares])
 
     def derivatives(self, y: FloatArray, scores: FloatArray, n_threads: int) -> RowDerivatives:
         """Give the derivatives of every row and class."""
