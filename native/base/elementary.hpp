@@ -18,12 +18,13 @@ extern const double kMostExponent;   // 709
     return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0x7FFFFFFFFFFFFFFFU);
 }
 
-/// e^x with a relative error below 2e-16 (about one unit in the last place). e^-708 below -708 and
-/// e^709 above 709: never zero, and no sum of two is infinite. NaN stays NaN.
-///
-/// Always inlined: files for an instruction set must not share a copy of it. No conversion between
-/// integers and floats, and no condition after the first line, so that loops become vectors.
-[[gnu::always_inline]] inline double exact_exp(double x) {
+/// e^x as e^rest * power: half of exact_exp().
+struct ReducedExponent {
+    double rest;   ///< |rest| <= ln(2) / 2
+    double power;  ///< of two
+};
+
+[[gnu::always_inline]] inline ReducedExponent reduce_exponent(double x) {
     constexpr double kLog2E = 1.4426950408889634;
     constexpr double kLn2High = 6.93147180369123816490e-01;  // 33 bits: n * kLn2High is exact
     constexpr double kLn2Low = 1.90821492927058770002e-10;
@@ -32,9 +33,15 @@ extern const double kMostExponent;   // 709
     const double clipped = kLeastExponent > below ? kLeastExponent : below;
     const double shifted = clipped * kLog2E + kShift;
     const double n = shifted - kShift;
-    const double r = (clipped - n * kLn2High) - n * kLn2Low;  // |r| <= ln(2) / 2
-    // e^r = 1 + r + r^2 q(r); q interpolates at the Chebyshev points, which leaves 2e-17. Terms in
-    // pairs (Estrin): a chain of ten additions would leave the processor waiting.
+    // The low bits of `shifted` are n; in the exponent they make 2^n, a normal number.
+    const auto exponent = (std::bit_cast<std::uint64_t>(shifted) + 1023U) << 52;
+    return {(clipped - n * kLn2High) - n * kLn2Low, std::bit_cast<double>(exponent)};
+}
+
+/// The other half: e^r = 1 + r + r^2 q(r); q interpolates at the Chebyshev points, which leaves
+/// 2e-17. Terms in pairs (Estrin): a chain of ten additions would leave the processor waiting.
+[[gnu::always_inline]] inline double exp_of(ReducedExponent x) {
+    const double r = x.rest;
     const double r2 = r * r;
     const double r4 = r2 * r2;
     const double q01 = 0.5 + r * 0.16666666666666669;
@@ -43,11 +50,15 @@ extern const double kMostExponent;   // 709
     const double q67 = 2.4801521295954376e-05 + r * 2.7557268459997064e-06;
     const double q89 = 2.7620088445409746e-07 + r * 2.510038549551032e-08;
     const double q = (q01 + r2 * q23) + r4 * ((q45 + r2 * q67) + r4 * q89);
-    const double power = 1.0 + (r + r2 * q);
-    // The low bits of `shifted` are n; in the exponent they make 2^n, a normal number.
-    const auto exponent = (std::bit_cast<std::uint64_t>(shifted) + 1023U) << 52;
-    return power * std::bit_cast<double>(exponent);
+    return (1.0 + (r + r2 * q)) * x.power;
 }
+
+/// e^x with a relative error below 2e-16 (about one unit in the last place). e^-708 below -708 and
+/// e^709 above 709: never zero, and no sum of two is infinite. NaN stays NaN.
+///
+/// Always inlined: files for an instruction set must not share a copy of it. No conversion between
+/// integers and floats, and no condition but the clipping, so that loops become vectors.
+[[gnu::always_inline]] inline double exact_exp(double x) { return exp_of(reduce_exponent(x)); }
 
 /// ln(x) for positive finite x, relative error below 4e-16; used where losses are summed.
 [[gnu::always_inline]] inline double exact_log(double given) {

@@ -2,7 +2,7 @@
 ///
 /// To add a loss: write its struct here, add it to LossKind and to the switches in derivatives.cpp
 /// and derivatives.inl, and give it a row in src/spinney/losses/loss.py; the tests run over those
-/// rows. Conditions are selections between numbers, not branches: the loops become vectors.
+/// rows. A loss with one exponential gives its exponent() and leaves the exponential to the loop.
 #pragma once
 
 #include "native/base/elementary.hpp"
@@ -62,8 +62,8 @@ struct QuantileLoss {
 /// e^s - y s, log link; half the Poisson deviance up to a term of y.
 struct PoissonLoss {
     static constexpr bool kHessianIsOne = false;
-    SPINNEY_FORMULA Derivatives derivatives(double y, double s) const {
-        const double mean = exact_exp(s);
+    SPINNEY_FORMULA double exponent(double, double s) const { return s; }
+    SPINNEY_FORMULA Derivatives derivatives(double y, double, double mean) const {
         return {mean - y, mean};
     }
     SPINNEY_FORMULA double value(double y, double s) const { return exact_exp(s) - y * s; }
@@ -72,9 +72,9 @@ struct PoissonLoss {
 /// s + y e^-s, log link; half the gamma deviance up to a term of y.
 struct GammaLoss {
     static constexpr bool kHessianIsOne = false;
-    SPINNEY_FORMULA Derivatives derivatives(double y, double s) const {
-        const double ratio = y * exact_exp(-s);
-        return {1.0 - ratio, ratio};
+    SPINNEY_FORMULA double exponent(double, double s) const { return -s; }
+    SPINNEY_FORMULA Derivatives derivatives(double y, double, double inverse) const {
+        return {1.0 - y * inverse, y * inverse};
     }
     SPINNEY_FORMULA double value(double y, double s) const { return s + y * exact_exp(-s); }
 };
@@ -98,9 +98,9 @@ struct TweedieLoss {
 /// ln(1 + e^s) - y s for y in {0, 1}.
 struct LogisticLoss {
     static constexpr bool kHessianIsOne = false;
-    SPINNEY_FORMULA Derivatives derivatives(double y, double s) const {
-        // e^-|s| never overflows, and p (1 - p) keeps its digits in both tails.
-        const double small = exact_exp(-magnitude_of(s));
+    // e^-|s| never overflows, and p (1 - p) keeps its digits in both tails.
+    SPINNEY_FORMULA double exponent(double, double s) const { return -magnitude_of(s); }
+    SPINNEY_FORMULA Derivatives derivatives(double y, double s, double small) const {
         const double inverse = 1.0 / (1.0 + small);
         const double other = small * inverse;
         return {(s < 0.0 ? other : inverse) - y, other * inverse};
@@ -114,10 +114,9 @@ struct LogisticLoss {
 /// e^(-(2y - 1) s) for y in {0, 1}: AdaBoost's loss.
 struct ExponentialLoss {
     static constexpr bool kHessianIsOne = false;
-    SPINNEY_FORMULA Derivatives derivatives(double y, double s) const {
-        const double sign = 2.0 * y - 1.0;
-        const double loss = exact_exp(-sign * s);
-        return {-sign * loss, loss};
+    SPINNEY_FORMULA double exponent(double y, double s) const { return -(2.0 * y - 1.0) * s; }
+    SPINNEY_FORMULA Derivatives derivatives(double y, double, double loss) const {
+        return {-(2.0 * y - 1.0) * loss, loss};
     }
     SPINNEY_FORMULA double value(double y, double s) const {
         return exact_exp(-(2.0 * y - 1.0) * s);

@@ -168,6 +168,20 @@ class PointLoss(Loss):
                 f"All of y is zero, and loss={self.name!r} has no finite start then. Choose "
                 "another loss."
             )
+        scale = self._gradient_scale(y)
+        if not scale <= _MOST_GRADIENT or 0.0 < scale < _LEAST_GRADIENT:
+            raise InvalidInput(
+                f"Gradients of loss={self.name!r} would be about {scale:.0e} for this y, beyond "
+                f"what 32 bits hold. Multiply y by a constant, and predictions by its inverse."
+            )
+
+    def _gradient_scale(self, y: FloatArray) -> float:
+        """Give the largest gradient at the start, within a few orders of magnitude."""
+        low, high = float(y.min()), float(y.max())
+        if self.name in {"squared", "huber"}:
+            return high - low if self.name == "squared" else min(high - low, self.parameter)
+        powers = {"poisson": 1.0, "tweedie": 2.0 - self.parameter}
+        return float(high ** powers.get(self.name, 0.0))
 
     def start(self, y: FloatArray, weights: FloatArray | None) -> FloatArray:
         """Score of the best constant: the optimum of all rows, or what predicts the mean."""
@@ -280,6 +294,9 @@ _PARAMETERS: Mapping[str, tuple[str, float, float]] = {
     "quantile": ("The level", 0.0, 1.0),
     "tweedie": ("The power", 1.0, 2.0),
 }
+
+# Gradients are float32; sums and squares of what is inside stay inside.
+_LEAST_GRADIENT, _MOST_GRADIENT = 1e-30, 1e37
 
 
 def loss_named(name: str, known: Mapping[str, PointLoss]) -> PointLoss:

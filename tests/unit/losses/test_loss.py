@@ -201,6 +201,20 @@ def test_targets_outside_the_domain_are_refused_with_their_row(name, bad):
         LOSSES[name].check(np.array([1.0, 2.0, bad]))
 
 
+@pytest.mark.parametrize("name", ["squared", "poisson", "tweedie", "huber"])
+def test_targets_whose_gradients_leave_32_bits_are_refused(name):
+    y = np.array([1.0, 2.0, 3.0])
+    for loss in (LOSSES[name], REGRESSION_LOSSES["absolute"], REGRESSION_LOSSES["gamma"]):
+        for factor in (1e-25, 1.0, 1e30):
+            loss.check(factor * y)
+    for factor in (1e-300, 1e300):
+        if name == "huber" and factor > 1:
+            LOSSES[name].check(factor * y)  # its gradients are clipped
+            continue
+        with pytest.raises(InvalidInput, match="beyond what 32 bits hold"):
+            LOSSES[name].check(factor * y)
+
+
 def test_unknown_loss_is_refused_with_a_suggestion():
     with pytest.raises(InvalidParameter, match="Did you mean 'poisson'"):
         loss_named("poison", REGRESSION_LOSSES)
