@@ -68,11 +68,12 @@ struct ReducedExponent {
     constexpr double kLn2High = 6.93147180369123816490e-01;
     constexpr double kLn2Low = 1.90821492927058770002e-10;
     const auto bits = std::bit_cast<std::uint64_t>(x);
-    const auto top = static_cast<std::int64_t>(bits >> 52) - (subnormal ? 1022 + 54 : 1022);
+    // 2^52 + the exponent's bits, by its bits: vectors lack the conversion from integers.
+    const double top = std::bit_cast<double>((bits >> 52) | 0x4330000000000000U) - 0x1p52;
     const double half = std::bit_cast<double>((bits & 0x000FFFFFFFFFFFFFU) | 0x3FE0000000000000U);
     const bool low = half < 0.70710678118654752;
     const double m = low ? half * 2.0 : half;
-    const auto e = static_cast<double>(top - (low ? 1 : 0));
+    const double e = (top - (subnormal ? 1076.0 : 1022.0)) - (low ? 1.0 : 0.0);
     const double s = (m - 1.0) / (m + 1.0);
     const double z = s * s;
     double sum = 1.0 / 23.0;

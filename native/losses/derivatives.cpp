@@ -15,6 +15,8 @@ namespace {
 
 /// Rows per task, and per partial sum: a constant, so that sums do not depend on threads.
 constexpr std::size_t kBlock = 8192;
+/// Rows whose losses are found before they are added.
+constexpr std::size_t kTile = 256;
 /// Rows of several classes per task.
 constexpr std::size_t kSoftmaxBlock = 1024;
 
@@ -28,37 +30,50 @@ constexpr std::array<std::string_view, 9> kNames = {"squared",  "absolute", "hub
 #define SPINNEY_KERNEL(name) (name##_portable)
 #endif
 
-double value_of(const LossSpec& loss, double y, double score) {
+/// values[i] = loss of row i. The loss is chosen outside the loop, so that the loop becomes
+/// vectors.
+void fill_values(const LossSpec& loss, std::span<const double> y, const double* __restrict scores,
+                 double* __restrict values) {
+    const auto fill = [&](const auto& formula) {
+        for (std::size_t i = 0; i < y.size(); ++i) values[i] = formula.value(y[i], scores[i]);
+    };
     switch (loss.kind) {
         case LossKind::kSquared:
-            return SquaredLoss{}.value(y, score);
+            return fill(SquaredLoss{});
         case LossKind::kAbsolute:
-            return AbsoluteLoss{}.value(y, score);
+            return fill(AbsoluteLoss{});
         case LossKind::kHuber:
-            return HuberLoss{loss.parameter}.value(y, score);
+            return fill(HuberLoss{loss.parameter});
         case LossKind::kQuantile:
-            return QuantileLoss{loss.parameter}.value(y, score);
+            return fill(QuantileLoss{loss.parameter});
         case LossKind::kPoisson:
-            return PoissonLoss{}.value(y, score);
+            return fill(PoissonLoss{});
         case LossKind::kGamma:
-            return GammaLoss{}.value(y, score);
+            return fill(GammaLoss{});
         case LossKind::kTweedie:
-            return TweedieLoss{loss.parameter}.value(y, score);
+            return fill(TweedieLoss{loss.parameter});
         case LossKind::kLogistic:
-            return LogisticLoss{}.value(y, score);
+            return fill(LogisticLoss{});
         case LossKind::kExponential:
-            return ExponentialLoss{}.value(y, score);
+            return fill(ExponentialLoss{});
     }
-    return 0.0;
 }
 
-/// Adds of_row(i) in blocks of fixed size, blocks in their order.
-template <class OfRow>
-double sum_in_blocks(std::size_t n_rows, int n_threads, const OfRow& of_row) {
+/// Sum of weight * value in blocks of fixed size, blocks in their order; weights empty: all 1.
+/// fill(begin, n, values) gives the values of at most kTile rows.
+template <class Fill>
+double sum_in_blocks(std::size_t n_rows, std::span<const double> weights, int n_threads,
+                     const Fill& fill) {
     std::vector<double> of_block((n_rows + kBlock - 1) / kBlock, 0.0);
     parallel_blocks(n_threads, n_rows, kBlock, [&](std::size_t begin, std::size_t end) {
+        std::array<double, kTile> values;
         double sum = 0.0;
-        for (std::size_t i = begin; i < end; ++i) sum += of_row(i);
+        for (std::size_t first = begin; first < end; first += kTile) {
+            const std::size_t n = std::min(kTile, end - first);
+            fill(first, n, values.data());
+            for (std::size_t i = 0; i < n && !weights.empty(); ++i) values[i] *= weights[first + i];
+            for (std::size_t i = 0; i < n; ++i) sum += values[i];
+        }
         of_block[begin / kBlock] = sum;
     });
     double total = 0.0;
@@ -146,9 +161,10 @@ std::vector<DerivativeLimits> fill_softmax_derivatives(std::span<const std::int3
 double sum_loss(const LossSpec& loss, std::span<const double> y, std::span<const double> scores,
                 std::span<const double> weights, int n_threads) {
     check_lengths(scores.size() == y.size() && (weights.empty() || weights.size() == y.size()));
-    return sum_in_blocks(y.size(), n_threads, [&](std::size_t i) {
-        return (weights.empty() ? 1.0 : weights[i]) * value_of(loss, y[i], scores[i]);
-    });
+    const auto fill = [&](std::size_t begin, std::size_t n, double* values) {
+        fill_values(loss, y.subspan(begin, n), scores.data() + begin, values);
+    };
+    return sum_in_blocks(y.size(), weights, n_threads, fill);
 }
 
 double sum_softmax_loss(std::span<const std::int32_t> codes, std::span<const double> scores,
@@ -156,12 +172,14 @@ double sum_softmax_loss(std::span<const std::int32_t> codes, std::span<const dou
     const std::size_t n_rows = codes.size();
     check_lengths(n_classes > 0 && scores.size() == n_rows * n_classes &&
                   (weights.empty() || weights.size() == n_rows));
-    return sum_in_blocks(n_rows, n_threads, [&](std::size_t i) {
-        const double* row = scores.data() + i * n_classes;
-        const auto [most, sum] = softmax_parts(row, n_classes);
-        const double value = exact_log(sum) + most - row[codes[i]];
-        return (weights.empty() ? 1.0 : weights[i]) * value;
-    });
+    const auto fill = [&](std::size_t begin, std::size_t n, double* values) {
+        for (std::size_t i = 0; i < n; ++i) {
+            const double* row = scores.data() + (begin + i) * n_classes;
+            const auto [most, sum] = softmax_parts(row, n_classes);
+            values[i] = exact_log(sum) + most - row[codes[begin + i]];
+        }
+    };
+    return sum_in_blocks(n_rows, weights, n_threads, fill);
 }
 
 }  // namespace spinney
