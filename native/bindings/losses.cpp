@@ -1,5 +1,7 @@
+#include "native/base/elementary.hpp"
 #include "native/bindings/arrays.hpp"
 #include "native/losses/derivatives.hpp"
+#include "native/losses/leaf_optima.hpp"
 
 namespace spinney::bindings {
 namespace {
@@ -19,27 +21,40 @@ using bindings::view;
 
 void bind_losses(nb::module_& module) {
     module.def(
+        "exact_log", [](double x) { return exact_log(x); }, "x"_a,
+        "Natural logarithm of a positive number, the same bits on every machine.");
+    module.def(
         "fill_derivatives",
         [](const std::string& loss, double parameter, const Array<double>& y,
            const Array<double>& scores, const Output<float>& gradients,
            const Output<float>& hessians, int n_threads) {
             const LossSpec spec = {parse_loss(loss), parameter};
             nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
-            fill_derivatives(spec, view(y), view(scores), view(gradients), view(hessians),
-                             n_threads);
+            const DerivativeLimits limits = fill_derivatives(
+                spec, view(y), view(scores), view(gradients), view(hessians), n_threads);
+            return std::pair(limits.gradient, limits.hessian);
         },
         "loss"_a, "parameter"_a, "y"_a, "scores"_a, "gradients"_a.noconvert(),
-        "hessians"_a.noconvert(), "n_threads"_a, "Derivatives of a loss by the score, row by row.");
+        "hessians"_a.noconvert(), "n_threads"_a,
+        "Derivatives of a loss by the score, row by row; gives the largest magnitudes of both. "
+        "hessians may be empty where all are 1.");
     module.def(
         "fill_softmax_derivatives",
         [](const Array<std::int32_t>& codes, const Array<double>& scores, std::size_t n_classes,
            const Output<float>& gradients, const Output<float>& hessians, int n_threads) {
+            std::vector<std::pair<float, float>> pairs;
             nb::gil_scoped_release unlocked;
-            fill_softmax_derivatives(view(codes), view(scores), n_classes, view(gradients),
-                                     view(hessians), n_threads);
+            for (const DerivativeLimits& limits :
+                 fill_softmax_derivatives(view(codes), view(scores), n_classes, view(gradients),
+                                          view(hessians), n_threads)) {
+                pairs.emplace_back(limits.gradient, limits.hessian);
+            }
+            return pairs;
         },
         "codes"_a, "scores"_a, "n_classes"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(),
-        "n_threads"_a, "Derivatives of the multinomial loss; class by class.");
+        "n_threads"_a,
+        "Derivatives of the multinomial loss, class by class; gives the largest magnitudes of "
+        "both.");
     module.def(
         "sum_loss",
         [](const std::string& loss, double parameter, const Array<double>& y,
@@ -59,6 +74,24 @@ void bind_losses(nb::module_& module) {
         },
         "codes"_a, "scores"_a, "n_classes"_a, "weights"_a, "n_threads"_a,
         "Weighted sum of the multinomial loss; weights empty: all 1.");
+    module.def(
+        "leaf_optima",
+        [](const std::pair<std::string, double>& loss,
+           const std::pair<Array<double>, Array<double>>& targets_and_scores,
+           const Array<std::int64_t>& weights, const Array<std::uint32_t>& rows,
+           const Array<std::int64_t>& first, const Array<std::int64_t>& last, int n_threads) {
+            const auto& [y, scores] = targets_and_scores;
+            const LossSpec spec = {parse_loss(loss.first), loss.second};
+            const LeafTask task = {spec, view(y), view(scores), view(weights)};
+            std::vector<double> best;
+            {
+                nb::gil_scoped_release unlocked;
+                best = leaf_optima(task, {view(rows), view(first), view(last)}, n_threads);
+            }
+            return give(std::move(best));
+        },
+        "loss"_a, "targets_and_scores"_a, "weights"_a, "rows"_a, "first"_a, "last"_a, "n_threads"_a,
+        "Best constant of each node, whose rows are rows[first[i]:last[i]]; weights empty: all 1.");
 }
 
 }  // namespace spinney::bindings

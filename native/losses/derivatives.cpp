@@ -15,50 +15,65 @@ namespace {
 
 /// Rows per task, and per partial sum: a constant, so that sums do not depend on threads.
 constexpr std::size_t kBlock = 8192;
+/// Rows whose losses are found before they are added.
+constexpr std::size_t kTile = 256;
+/// Rows of several classes per task.
+constexpr std::size_t kSoftmaxBlock = 1024;
 
 constexpr std::array<std::string_view, 9> kNames = {"squared",  "absolute", "huber",
                                                     "quantile", "poisson",  "gamma",
                                                     "tweedie",  "logistic", "exponential"};
 
-DerivativeKernel* active_kernel() {
 #if defined(__x86_64__) && defined(__GNUC__)
-    return pick<DerivativeKernel>(derivatives_portable, derivatives_avx2, derivatives_avx512);
+#define SPINNEY_KERNEL(name) pick(name##_portable, name##_avx2, name##_avx512)
 #else
-    return derivatives_portable;
+#define SPINNEY_KERNEL(name) (name##_portable)
 #endif
-}
 
-double value_of(const LossSpec& loss, double y, double score) {
+/// values[i] = loss of row i. The loss is chosen outside the loop, so that the loop becomes
+/// vectors.
+void fill_values(const LossSpec& loss, std::span<const double> y, const double* __restrict scores,
+                 double* __restrict values) {
+    const auto fill = [&](const auto& formula) {
+        for (std::size_t i = 0; i < y.size(); ++i) values[i] = formula.value(y[i], scores[i]);
+    };
     switch (loss.kind) {
         case LossKind::kSquared:
-            return SquaredLoss{}.value(y, score);
+            return fill(SquaredLoss{});
         case LossKind::kAbsolute:
-            return AbsoluteLoss{}.value(y, score);
+            return fill(AbsoluteLoss{});
         case LossKind::kHuber:
-            return HuberLoss{loss.parameter}.value(y, score);
+            return fill(HuberLoss{loss.parameter});
         case LossKind::kQuantile:
-            return QuantileLoss{loss.parameter}.value(y, score);
+            return fill(QuantileLoss{loss.parameter});
         case LossKind::kPoisson:
-            return PoissonLoss{}.value(y, score);
+            return fill(PoissonLoss{});
         case LossKind::kGamma:
-            return GammaLoss{}.value(y, score);
+            return fill(GammaLoss{});
         case LossKind::kTweedie:
-            return TweedieLoss{loss.parameter}.value(y, score);
+            return fill(TweedieLoss{loss.parameter});
         case LossKind::kLogistic:
-            return LogisticLoss{}.value(y, score);
+            return fill(LogisticLoss{});
         case LossKind::kExponential:
-            return ExponentialLoss{}.value(y, score);
+            return fill(ExponentialLoss{});
     }
-    return 0.0;
 }
 
-/// Adds of_row(i) in blocks of fixed size, blocks in their order.
-template <class OfRow>
-double sum_in_blocks(std::size_t n_rows, int n_threads, const OfRow& of_row) {
+/// Sum of weight * value in blocks of fixed size, blocks in their order; weights empty: all 1.
+/// fill(begin, n, values) gives the values of at most kTile rows.
+template <class Fill>
+double sum_in_blocks(std::size_t n_rows, std::span<const double> weights, int n_threads,
+                     const Fill& fill) {
     std::vector<double> of_block((n_rows + kBlock - 1) / kBlock, 0.0);
     parallel_blocks(n_threads, n_rows, kBlock, [&](std::size_t begin, std::size_t end) {
+        std::array<double, kTile> values;
         double sum = 0.0;
-        for (std::size_t i = begin; i < end; ++i) sum += of_row(i);
+        for (std::size_t first = begin; first < end; first += kTile) {
+            const std::size_t n = std::min(kTile, end - first);
+            fill(first, n, values.data());
+            for (std::size_t i = 0; i < n && !weights.empty(); ++i) values[i] *= weights[first + i];
+            for (std::size_t i = 0; i < n; ++i) sum += values[i];
+        }
         of_block[begin / kBlock] = sum;
     });
     double total = 0.0;
@@ -72,6 +87,20 @@ std::pair<double, double> softmax_parts(const double* scores, std::size_t n_clas
     double sum = 0.0;
     for (std::size_t k = 0; k < n_classes; ++k) sum += exact_exp(scores[k] - most);
     return {most, sum};
+}
+
+/// Largest limits of each output over all blocks; blocks one after the other, n_outputs each.
+std::vector<DerivativeLimits> largest_of(std::span<const DerivativeLimits> of_block,
+                                         std::size_t n_outputs) {
+    // NaN wins: `a < b` would depend on the order.
+    const auto larger = [](float a, float b) { return a >= b || a != a ? a : b; };
+    std::vector<DerivativeLimits> most(n_outputs);
+    for (std::size_t i = 0; i < of_block.size(); ++i) {
+        DerivativeLimits& limits = most[i % n_outputs];
+        limits = {larger(limits.gradient, of_block[i].gradient),
+                  larger(limits.hessian, of_block[i].hessian)};
+    }
+    return most;
 }
 
 void check_lengths(bool fits) {
@@ -88,44 +117,54 @@ LossKind parse_loss(std::string_view name) {
     return static_cast<LossKind>(found - kNames.begin());
 }
 
-void fill_derivatives(const LossSpec& loss, std::span<const double> y,
-                      std::span<const double> scores, std::span<float> gradients,
-                      std::span<float> hessians, int n_threads) {
+bool has_constant_hessian(const LossSpec& loss) { return loss.kind <= LossKind::kQuantile; }
+
+DerivativeLimits fill_derivatives(const LossSpec& loss, std::span<const double> y,
+                                  std::span<const double> scores, std::span<float> gradients,
+                                  std::span<float> hessians, int n_threads) {
+    const bool constant = has_constant_hessian(loss);
     check_lengths(scores.size() == y.size() && gradients.size() == y.size() &&
-                  hessians.size() == y.size());
-    DerivativeKernel* kernel = active_kernel();
+                  (hessians.size() == y.size() || (constant && hessians.empty())));
+    if (constant) std::fill(hessians.begin(), hessians.end(), 1.0F);
+    DerivativeKernel* kernel = SPINNEY_KERNEL(derivatives);
+    std::vector<DerivativeLimits> of_block((y.size() + kBlock - 1) / kBlock);
     parallel_blocks(n_threads, y.size(), kBlock, [&](std::size_t begin, std::size_t end) {
-        kernel({loss, y.data() + begin, scores.data() + begin, gradients.data() + begin,
-                hessians.data() + begin, end - begin});
+        of_block[begin / kBlock] =
+            kernel({loss, y.data() + begin, scores.data() + begin, gradients.data() + begin,
+                    constant ? nullptr : hessians.data() + begin, end - begin});
     });
+    return largest_of(of_block, 1).front();
 }
 
-void fill_softmax_derivatives(std::span<const std::int32_t> codes, std::span<const double> scores,
-                              std::size_t n_classes, std::span<float> gradients,
-                              std::span<float> hessians, int n_threads) {
+std::vector<DerivativeLimits> fill_softmax_derivatives(std::span<const std::int32_t> codes,
+                                                       std::span<const double> scores,
+                                                       std::size_t n_classes,
+                                                       std::span<float> gradients,
+                                                       std::span<float> hessians, int n_threads) {
     const std::size_t n_rows = codes.size();
     check_lengths(n_classes > 0 && scores.size() == n_rows * n_classes &&
                   gradients.size() == scores.size() && hessians.size() == scores.size());
-    parallel_blocks(n_threads, n_rows, kBlock / 8, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            const double* row = scores.data() + i * n_classes;
-            const auto [most, sum] = softmax_parts(row, n_classes);
-            for (std::size_t k = 0; k < n_classes; ++k) {
-                const double p = exact_exp(row[k] - most) / sum;
-                const double hit = codes[i] == static_cast<std::int32_t>(k) ? 1.0 : 0.0;
-                gradients[k * n_rows + i] = static_cast<float>(p - hit);
-                hessians[k * n_rows + i] = static_cast<float>(p * (1.0 - p));
-            }
+    SoftmaxKernel* kernel = SPINNEY_KERNEL(softmax_derivatives);
+    std::vector<DerivativeLimits> of_block((n_rows + kSoftmaxBlock - 1) / kSoftmaxBlock *
+                                           n_classes);
+    parallel_blocks(n_threads, n_rows, kSoftmaxBlock, [&](std::size_t begin, std::size_t end) {
+        std::vector<double> buffer(n_classes * kSoftmaxRows);
+        for (std::size_t i = begin; i < end; i += kSoftmaxRows) {
+            kernel({codes.data() + i, scores.data() + i * n_classes, gradients.data() + i,
+                    hessians.data() + i, n_rows, n_classes, std::min(kSoftmaxRows, end - i),
+                    buffer.data(), of_block.data() + begin / kSoftmaxBlock * n_classes});
         }
     });
+    return largest_of(of_block, n_classes);
 }
 
 double sum_loss(const LossSpec& loss, std::span<const double> y, std::span<const double> scores,
                 std::span<const double> weights, int n_threads) {
     check_lengths(scores.size() == y.size() && (weights.empty() || weights.size() == y.size()));
-    return sum_in_blocks(y.size(), n_threads, [&](std::size_t i) {
-        return (weights.empty() ? 1.0 : weights[i]) * value_of(loss, y[i], scores[i]);
-    });
+    const auto fill = [&](std::size_t begin, std::size_t n, double* values) {
+        fill_values(loss, y.subspan(begin, n), scores.data() + begin, values);
+    };
+    return sum_in_blocks(y.size(), weights, n_threads, fill);
 }
 
 double sum_softmax_loss(std::span<const std::int32_t> codes, std::span<const double> scores,
@@ -133,12 +172,14 @@ double sum_softmax_loss(std::span<const std::int32_t> codes, std::span<const dou
     const std::size_t n_rows = codes.size();
     check_lengths(n_classes > 0 && scores.size() == n_rows * n_classes &&
                   (weights.empty() || weights.size() == n_rows));
-    return sum_in_blocks(n_rows, n_threads, [&](std::size_t i) {
-        const double* row = scores.data() + i * n_classes;
-        const auto [most, sum] = softmax_parts(row, n_classes);
-        const double value = exact_log(sum) + most - row[codes[i]];
-        return (weights.empty() ? 1.0 : weights[i]) * value;
-    });
+    const auto fill = [&](std::size_t begin, std::size_t n, double* values) {
+        for (std::size_t i = 0; i < n; ++i) {
+            const double* row = scores.data() + (begin + i) * n_classes;
+            const auto [most, sum] = softmax_parts(row, n_classes);
+            values[i] = exact_log(sum) + most - row[codes[begin + i]];
+        }
+    };
+    return sum_in_blocks(n_rows, weights, n_threads, fill);
 }
 
 }  // namespace spinney

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace spinney {
 
@@ -30,16 +31,28 @@ struct LossSpec {
 /// Throws Failure(kInvalidParameter) for a name that does not exist.
 LossKind parse_loss(std::string_view name);
 
-/// gradients[i], hessians[i] = derivatives of the loss of row i by its score.
-void fill_derivatives(const LossSpec& loss, std::span<const double> y,
-                      std::span<const double> scores, std::span<float> gradients,
-                      std::span<float> hessians, int n_threads);
+/// Largest magnitudes over some rows, as written; NaN if one is NaN. A maximum has no order.
+struct DerivativeLimits {
+    float gradient = 0.0F;
+    float hessian = 0.0F;
+};
+
+/// Whether all second derivatives are 1.
+bool has_constant_hessian(const LossSpec& loss);
+
+/// gradients[i], hessians[i] = derivatives of the loss of row i by its score. Where all hessians
+/// are 1, `hessians` may be empty: memory is what bounds these losses.
+DerivativeLimits fill_derivatives(const LossSpec& loss, std::span<const double> y,
+                                  std::span<const double> scores, std::span<float> gradients,
+                                  std::span<float> hessians, int n_threads);
 
 /// Multinomial: scores row-major (n_rows, n_classes); derivatives class by class, (n_classes,
-/// n_rows). The hessian is p (1 - p), its diagonal.
-void fill_softmax_derivatives(std::span<const std::int32_t> codes, std::span<const double> scores,
-                              std::size_t n_classes, std::span<float> gradients,
-                              std::span<float> hessians, int n_threads);
+/// n_rows). The hessian is p (1 - p), its diagonal. Limits class by class.
+std::vector<DerivativeLimits> fill_softmax_derivatives(std::span<const std::int32_t> codes,
+                                                       std::span<const double> scores,
+                                                       std::size_t n_classes,
+                                                       std::span<float> gradients,
+                                                       std::span<float> hessians, int n_threads);
 
 /// Sum of weight * loss. Rows are added in blocks of fixed size and blocks in their order, so the
 /// number of threads does not change it. weights empty: all 1.
@@ -54,11 +67,28 @@ struct DerivativeTask {
     const double* y;
     const double* scores;
     float* gradients;
-    float* hessians;
+    float* hessians;  ///< left alone if all are 1
     std::size_t n;
 };
 
-using DerivativeKernel = void(const DerivativeTask& task);
+/// Rows of all classes that fit into the buffers: at most kSoftmaxRows.
+struct SoftmaxTask {
+    const std::int32_t* codes;
+    const double* scores;  ///< (n, n_classes)
+    float* gradients;      ///< of the first class; that of the next is `stride` further on
+    float* hessians;
+    std::size_t stride;
+    std::size_t n_classes;
+    std::size_t n;
+    double* buffer;            ///< n_classes * kSoftmaxRows numbers to work with
+    DerivativeLimits* limits;  ///< of each class; raised
+};
+
+inline constexpr std::size_t kSoftmaxRows = 128;
+
+using DerivativeKernel = DerivativeLimits(const DerivativeTask& task);
 DerivativeKernel derivatives_portable, derivatives_avx2, derivatives_avx512;
+using SoftmaxKernel = void(const SoftmaxTask& task);
+SoftmaxKernel softmax_derivatives_portable, softmax_derivatives_avx2, softmax_derivatives_avx512;
 
 }  // namespace spinney

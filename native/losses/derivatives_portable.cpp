@@ -1,3 +1,5 @@
+#include <bit>
+
 #include "native/losses/derivatives.hpp"
 #include "native/losses/point_losses.hpp"
 

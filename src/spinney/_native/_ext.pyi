@@ -41,17 +41,31 @@ def bin_columns(columns: Columns, features: list, n_threads: int) -> NDArray[num
     Bins, row-major; a feature is its cut points or (bin of each code, number of bins).
     """
 
-def fill_derivatives(loss: str, parameter: float, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
-    """Derivatives of a loss by the score, row by row."""
+def exact_log(x: float) -> float:
+    """
+    Natural logarithm of a positive number, the same bits on every machine.
+    """
 
-def fill_softmax_derivatives(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> None:
-    """Derivatives of the multinomial loss; class by class."""
+def fill_derivatives(loss: str, parameter: float, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> tuple[float, float]:
+    """
+    Derivatives of a loss by the score, row by row; gives the largest magnitudes of both. hessians may be empty where all are 1.
+    """
+
+def fill_softmax_derivatives(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> list[tuple[float, float]]:
+    """
+    Derivatives of the multinomial loss, class by class; gives the largest magnitudes of both.
+    """
 
 def sum_loss(loss: str, parameter: float, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> float:
     """Weighted sum of a loss; weights empty: all 1."""
 
 def sum_softmax_loss(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> float:
     """Weighted sum of the multinomial loss; weights empty: all 1."""
+
+def leaf_optima(loss: tuple[str, float], targets_and_scores: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], last: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
+    """
+    Best constant of each node, whose rows are rows[first[i]:last[i]]; weights empty: all 1.
+    """
 
 class Forest:
     """A frozen forest, checked when it is made."""
@@ -168,6 +182,12 @@ class GradientTreeSettings:
 
     @min_split_gain.setter
     def min_split_gain(self, arg: float, /) -> None: ...
+
+    @property
+    def prune_gain(self) -> float: ...
+
+    @prune_gain.setter
+    def prune_gain(self, arg: float, /) -> None: ...
 
     @property
     def max_features(self) -> int: ...

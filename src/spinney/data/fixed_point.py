@@ -19,7 +19,7 @@ def fixed_weights(weights: FloatArray, *, bits: int) -> tuple[IntArray, int]:
     (array([4, 8, 2]), -2)
     """
     exponent = total_exponent(weights) - bits + 1
-    grid = np.rint(np.ldexp(weights, -exponent)).astype(np.int64)
+    grid = np.rint(_scaled(weights, -exponent)).astype(np.int64)
     return np.maximum(grid, 1), exponent
 
 
@@ -42,7 +42,7 @@ def total_exponent(weights: FloatArray) -> int:
     40-bit integers summed exactly cannot.
     """
     unit = 40 - math.frexp(float(weights.max()))[1]
-    parts = np.rint(np.ldexp(weights, unit)).astype(np.int64)
+    parts = np.rint(_scaled(weights, unit)).astype(np.int64)
     total = int((parts >> 20).sum()) * 2**20 + int((parts & (2**20 - 1)).sum())
     return total.bit_length() - unit
 
@@ -69,3 +69,14 @@ def fixed_products(weights: FloatArray, values: FloatArray) -> tuple[IntArray, i
     shares = np.ldexp(weights, -total)[:, np.newaxis]
     integers = np.rint(np.ldexp(shares * values, 62 - magnitude)).astype(np.int64)
     return integers, magnitude + total - 62
+
+
+def _scaled(numbers: FloatArray, exponent: int) -> FloatArray:
+    """Give ``numbers * 2**exponent``: ``np.ldexp``, ten times as fast where 2**exponent is a float.
+
+    Both round once, so they agree to the last bit.
+    """
+    if -1022 <= exponent <= 1023:
+        return numbers * math.ldexp(1.0, exponent)
+    scaled: FloatArray = np.ldexp(numbers, exponent)
+    return scaled

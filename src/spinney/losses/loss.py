@@ -2,16 +2,21 @@
 
 A loss knows the constant that fits a target best, the derivatives of every row, and its mean. Rows
 are weighted outside: derivatives are those of a single row of weight 1.
+
+Most losses step by Newton's rule. Absolute, quantile and Huber loss have no curvature to speak of:
+their trees grow along the gradient, as if all second derivatives were 1, and every leaf is then
+given its exact optimum, a quantile of its residuals or the root of their clipped sum.
 """
 
 import abc
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
 
 import numpy as np
 
 from spinney._native import _ext
-from spinney.data.fixed_point import exact_total, fixed_products
+from spinney.data.fixed_point import exact_total, fixed_products, fixed_weights
 from spinney.errors import InvalidInput, InvalidParameter, nearest_names
 from spinney.typing import AnyArray, FloatArray
 
@@ -22,6 +27,25 @@ class RowDerivatives:
 
     gradients: AnyArray
     hessians: AnyArray
+    """(n_outputs, 0) where all are 1: nobody writes or reads them."""
+    limits: FloatArray
+    """(n_outputs, 2) largest magnitudes of gradients and hessians; NaN if one is."""
+
+
+class RowsOfNodes(Protocol):
+    """Which rows are in which node: node i has ``rows[first[i]:last[i]]``; nodes in preorder."""
+
+    @property
+    def rows(self) -> AnyArray:
+        """Numbers of rows, uint32."""
+
+    @property
+    def first(self) -> AnyArray:
+        """Where the rows of each node begin, int64."""
+
+    @property
+    def last(self) -> AnyArray:
+        """Where they end."""
 
 
 class Loss(abc.ABC):
@@ -32,6 +56,11 @@ class Loss(abc.ABC):
     @property
     def has_constant_hessian(self) -> bool:
         """Whether all second derivatives are 1."""
+        return False
+
+    @property
+    def has_order_statistic_leaves(self) -> bool:
+        """Whether leaves are given their exact optimum in place of Newton's step."""
         return False
 
     @abc.abstractmethod
@@ -47,6 +76,33 @@ class Loss(abc.ABC):
         self, y: FloatArray, scores: FloatArray, weights: FloatArray | None, n_threads: int
     ) -> float:
         """Weighted sum over rows."""
+
+    def best_leaf_values(
+        self,
+        y: FloatArray,
+        scores: FloatArray,
+        weights: FloatArray | None,
+        node_rows: RowsOfNodes,
+        n_threads: int,
+    ) -> FloatArray:
+        """Of each leaf the constant that, added to the scores of its rows, minimises their loss.
+
+        The minimum of the weighted loss is exact; no penalty counts. Inner nodes get the weighted
+        mean of the leaves below. Only for losses with ``has_order_statistic_leaves``.
+
+        Parameters
+        ----------
+        y : (n_rows,)
+        scores : (n_rows, 1)
+        weights : (n_rows,), positive; None: all 1
+        node_rows : the rows of each node
+        n_threads : threads; they do not change the result
+
+        Returns
+        -------
+        (n_nodes,) numbers
+        """
+        raise NotImplementedError(f"{type(self).__name__}: leaves are Newton steps")
 
     def mean(
         self, y: FloatArray, scores: FloatArray, weights: FloatArray | None, n_threads: int = 1
@@ -68,11 +124,35 @@ class PointLoss(Loss):
     domain: str = "any"
     """``"any"``, ``"not negative"`` or ``"positive"``."""
     parameter: float = 0.0
+    """Delta of Huber, level of quantile, power of Tweedie."""
 
     @property
     def has_constant_hessian(self) -> bool:
         """Whether all second derivatives are 1."""
-        return self.name == "squared"
+        return self.name == "squared" or self.has_order_statistic_leaves
+
+    @property
+    def has_order_statistic_leaves(self) -> bool:
+        """Whether leaves are given their exact optimum in place of Newton's step."""
+        return self.name in {"absolute", "huber", "quantile"}
+
+    def with_parameter(self, value: float) -> Self:
+        """Make the same loss with another delta, level or power.
+
+        Examples
+        --------
+        >>> REGRESSION_LOSSES["quantile"].with_parameter(0.9).parameter
+        0.9
+        """
+        if self.name not in _PARAMETERS:
+            raise InvalidParameter(f"loss={self.name!r} has no parameter, but {value!r} was given.")
+        word, low, high = _PARAMETERS[self.name]
+        if not low < value < high:
+            raise InvalidParameter(
+                f"{word} of loss={self.name!r} is {value!r}: expected a number strictly between "
+                f"{low} and {high}."
+            )
+        return replace(self, parameter=float(value))
 
     def check(self, y: FloatArray) -> None:
         """Refuse targets the loss is not defined for."""
@@ -88,25 +168,73 @@ class PointLoss(Loss):
                 f"All of y is zero, and loss={self.name!r} has no finite start then. Choose "
                 "another loss."
             )
+        scale = self._gradient_scale(y)
+        if not scale <= _MOST_GRADIENT or 0.0 < scale < _LEAST_GRADIENT:
+            raise InvalidInput(
+                f"Gradients of loss={self.name!r} would be about {scale:.0e} for this y, beyond "
+                f"what 32 bits hold. Multiply y by a constant, and predictions by its inverse."
+            )
+
+    def _gradient_scale(self, y: FloatArray) -> float:
+        """Give the largest gradient at the start, within a few orders of magnitude."""
+        low, high = float(y.min()), float(y.max())
+        if self.name in {"squared", "huber"}:
+            return high - low if self.name == "squared" else min(high - low, self.parameter)
+        powers = {"poisson": 1.0, "tweedie": 2.0 - self.parameter}
+        return float(high ** powers.get(self.name, 0.0))
 
     def start(self, y: FloatArray, weights: FloatArray | None) -> FloatArray:
-        """Score whose prediction is the weighted mean, for all losses here the best constant."""
+        """Score of the best constant: the optimum of all rows, or what predicts the mean."""
+        if self.has_order_statistic_leaves:
+            return self.best_leaf_values(y, np.zeros_like(y), weights, _all_rows(len(y)), 1)
         mean = _weighted_mean(y, weights)
         if self.link == "identity":
             return np.array([mean])
         if self.link == "log":
-            return np.array([np.log(mean)])
+            return np.array([_ext.exact_log(mean)])
         # Both classes of a classifier are present, unless there is one only.
         share = min(max(mean, 1e-15), 1.0 - 1e-15)
-        log_odds = np.log(share / (1.0 - share))
+        log_odds = _ext.exact_log(share / (1.0 - share))
         return np.array([0.5 * log_odds if self.name == "exponential" else log_odds])
 
     def derivatives(self, y: FloatArray, scores: FloatArray, n_threads: int) -> RowDerivatives:
         """Give the derivatives of every row."""
-        gradients, hessians = np.empty(len(y), np.float32), np.empty(len(y), np.float32)
+        gradients = np.empty(len(y), np.float32)
+        hessians = np.empty(0 if self.has_constant_hessian else len(y), np.float32)
         flat = scores.reshape(-1)
-        _ext.fill_derivatives(self.name, self.parameter, y, flat, gradients, hessians, n_threads)
-        return RowDerivatives(gradients[np.newaxis], hessians[np.newaxis])
+        limits = _ext.fill_derivatives(
+            self.name, self.parameter, y, flat, gradients, hessians, n_threads
+        )
+        return RowDerivatives(gradients[np.newaxis], hessians[np.newaxis], np.array([limits]))
+
+    def best_leaf_values(
+        self,
+        y: FloatArray,
+        scores: FloatArray,
+        weights: FloatArray | None,
+        node_rows: RowsOfNodes,
+        n_threads: int,
+    ) -> FloatArray:
+        """Of each leaf the quantile of its residuals, or the best constant of Huber's loss.
+
+        Weights are put on a grid of 2**-61 of their sum, so that sums are exact: whole weights are
+        repetitions to the last bit, and the order of rows does not matter. Where the minimum is an
+        interval its middle is taken: without weights the values are those of ``numpy.median`` and
+        of ``numpy.quantile`` with ``method="averaged_inverted_cdf"``.
+        """
+        integers = np.empty(0, np.int64)
+        if weights is not None:
+            integers, _ = fixed_weights(weights, bits=62)
+        best: FloatArray = _ext.leaf_optima(
+            (self.name, self.parameter),
+            (y, scores.reshape(-1)),
+            integers,
+            node_rows.rows,
+            node_rows.first,
+            node_rows.last,
+            n_threads,
+        )
+        return best
 
     def total(
         self, y: FloatArray, scores: FloatArray, weights: FloatArray | None, n_threads: int
@@ -127,7 +255,7 @@ class MultinomialLoss(Loss):
     def start(self, y: FloatArray, weights: FloatArray | None) -> FloatArray:
         """Logarithms of the shares of the classes."""
         shares = [_weighted_mean((y == k).astype(float), weights) for k in range(self.n_classes)]
-        return np.log(np.maximum(shares, 1e-15))
+        return np.array([_ext.exact_log(max(share, 1e-15)) for share in shares])
 
     def derivatives(self, y: FloatArray, scores: FloatArray, n_threads: int) -> RowDerivatives:
         """Give the derivatives of every row and class."""
@@ -135,8 +263,8 @@ class MultinomialLoss(Loss):
         hessians = np.empty_like(gradients)
         flat = (gradients.reshape(-1), hessians.reshape(-1))
         codes, given = y.astype(np.int32), scores.reshape(-1)
-        _ext.fill_softmax_derivatives(codes, given, self.n_classes, *flat, n_threads)
-        return RowDerivatives(gradients, hessians)
+        limits = _ext.fill_softmax_derivatives(codes, given, self.n_classes, *flat, n_threads)
+        return RowDerivatives(gradients, hessians, np.array(limits))
 
     def total(
         self, y: FloatArray, scores: FloatArray, weights: FloatArray | None, n_threads: int
@@ -149,6 +277,9 @@ class MultinomialLoss(Loss):
 
 REGRESSION_LOSSES: Mapping[str, PointLoss] = {
     "squared": PointLoss("squared", "identity"),
+    "absolute": PointLoss("absolute", "identity"),
+    "huber": PointLoss("huber", "identity", parameter=1.0),
+    "quantile": PointLoss("quantile", "identity", parameter=0.5),
     "poisson": PointLoss("poisson", "log", "not negative"),
     "gamma": PointLoss("gamma", "log", "positive"),
     "tweedie": PointLoss("tweedie", "log", "not negative", 1.5),
@@ -157,6 +288,15 @@ BINARY_LOSSES: Mapping[str, PointLoss] = {
     "logistic": PointLoss("logistic", "logistic"),
     "exponential": PointLoss("exponential", "double_logistic"),
 }
+
+_PARAMETERS: Mapping[str, tuple[str, float, float]] = {
+    "huber": ("The delta", 0.0, np.inf),
+    "quantile": ("The level", 0.0, 1.0),
+    "tweedie": ("The power", 1.0, 2.0),
+}
+
+# Gradients are float32; sums and squares of what is inside stay inside.
+_LEAST_GRADIENT, _MOST_GRADIENT = 1e-30, 1e37
 
 
 def loss_named(name: str, known: Mapping[str, PointLoss]) -> PointLoss:
@@ -167,6 +307,19 @@ def loss_named(name: str, known: Mapping[str, PointLoss]) -> PointLoss:
             f"loss={name!r}: expected one of {names}.{nearest_names(name, known)}"
         )
     return known[name]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _OneNode:
+    """A node of all rows."""
+
+    rows: AnyArray
+    first: AnyArray
+    last: AnyArray
+
+
+def _all_rows(n_rows: int) -> RowsOfNodes:
+    return _OneNode(np.arange(n_rows, dtype=np.uint32), np.array([0]), np.array([n_rows]))
 
 
 def _weighted_mean(y: FloatArray, weights: FloatArray | None) -> float:

@@ -1,6 +1,6 @@
 """The loop of gradient boosting, on one screen."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,7 +31,8 @@ def boost_rounds(
     ``factors`` multiply the loss of rows, beside the weights of the problem.
     """
     y = np.ascontiguousarray(problem.y.reshape(len(problem.y), -1)[:, 0])
-    start = loss.start(y, _product(problem.weights, factors))
+    weights = _product(problem.weights, factors)
+    start = loss.start(y, weights)
     scores = np.tile(start, (len(y), 1))
     grower = GradientGrower(problem.binned, problem.weights, factors, n_threads=settings.n_threads)
     trees: list[Tree] = []
@@ -46,6 +47,10 @@ def boost_rounds(
                 learning_rate=settings.learning_rate,
                 seed=settings.seed + len(trees),
             )
+            if loss.has_order_statistic_leaves:
+                nodes = grower.node_rows()
+                best = loss.best_leaf_values(y, scores, weights, nodes, settings.n_threads)
+                tree = replace(tree, values=settings.learning_rate * best[:, np.newaxis])
             grower.add_leaf_values(tree, scores, output)
             trees.append(tree)
             outputs.append(output)
