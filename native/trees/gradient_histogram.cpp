@@ -30,7 +30,11 @@ FlushCells* active_flush() {
 SubtractCells* active_subtract() {
     return pick<SubtractCells>(subtract_cells_portable, subtract_cells_avx2, subtract_cells_avx512);
 }
+SubtractWords* active_subtract_words() {
+    return pick<SubtractWords>(subtract_words_portable, subtract_words_avx2, subtract_words_avx512);
+}
 #else
+SubtractWords* active_subtract_words() { return subtract_words_portable; }
 FlushCells* active_flush() { return flush_cells_portable; }
 SubtractCells* active_subtract() { return subtract_cells_portable; }
 #endif
@@ -189,6 +193,21 @@ class HistogramBuilder::Target {
         return bins_.columns().subspan(block.first_column, block.width);
     }
 
+    /// The cells of a block themselves, cleared, if they are laid out like its tables: then rows
+    /// are added where they belong. Null otherwise.
+    std::uint64_t* tables_of(const ColumnBlock& block) const {
+        if (task_.packed_to == nullptr || !is_one_chunk_) return nullptr;
+        const auto is_full = [this](const JointColumn& column) {
+            return bins_.n_value_bins(column.members[0].feature) + 1 == kMostCells;
+        };
+        if (bins_.columns().size() < bins_.n_features()) return nullptr;
+        const auto of_block = columns(block);
+        if (!std::all_of(of_block.begin(), of_block.end(), is_full)) return nullptr;
+        std::uint64_t* cells = task_.packed_to->packed(block.first_column);
+        std::fill_n(cells, block.width * kMostCells, 0);
+        return cells;
+    }
+
     /// Adds a column's table to the cells of its features, and clears it.
     void take(const JointColumn& column, std::uint64_t* table) {
         if (column.members.size() == 1) return take(column.members[0].feature, table);
@@ -253,7 +272,8 @@ void HistogramBuilder::add_packed(const PackedGradients& gradients, const Task& 
         gradients.gather_words(rows.listed, rows.first, rows.size, space.words.data());
         for (const ColumnBlock& block : target.blocks()) {
             const std::uint8_t* bins = bins_.rows() + block.first_column;
-            std::uint64_t* cells = space.cells.data();
+            std::uint64_t* in_place = target.tables_of(block);
+            std::uint64_t* cells = in_place != nullptr ? in_place : space.cells.data();
             if (rows.listed == nullptr) {
                 kAddRows[block.width - 1](bins + rows.first * stride, stride, space.words.data(),
                                           rows.size, cells);
@@ -261,6 +281,7 @@ void HistogramBuilder::add_packed(const PackedGradients& gradients, const Task& 
                 kAddListedRows[block.width - 1](bins, stride, space.words.data(), rows.listed,
                                                 rows.size, cells);
             }
+            if (in_place != nullptr) continue;
             for (const JointColumn& column : target.columns(block)) {
                 target.take(column, cells);
                 cells += kMostCells;
@@ -317,11 +338,8 @@ void HistogramBuilder::subtract(const Packing& packing, GradientHistogram& paren
                                 GradientHistogram& child, GradientHistogram& to,
                                 std::size_t feature, std::size_t n_cells) {
     if (parent.is_packed()) {
-        std::uint64_t* cells = to.packed(feature);
-        const std::uint64_t* from = parent.packed(feature);
-        const std::uint64_t* less = child.packed(feature);
-        for (std::size_t i = 0; i < n_cells; ++i) cells[i] = from[i] - less[i];
-        return;
+        return active_subtract_words()(to.packed(feature), parent.packed(feature),
+                                       child.packed(feature), n_cells);
     }
     active_subtract()({parent.wide(feature), child.is_packed() ? WideCells{} : child.wide(feature),
                        child.is_packed() ? child.packed(feature) : nullptr,

@@ -42,6 +42,9 @@ struct Cut {
 /// Adds packed cells to wide ones, and clears them.
 using FlushCells = void(std::uint64_t* cells, std::size_t n, const Packing& packing,
                         const WideCells& to);
+/// to = parent - child, all packed; to may be parent.
+using SubtractWords = void(std::uint64_t* to, const std::uint64_t* parent,
+                           const std::uint64_t* child, std::size_t n);
 /// to = parent - child; the child may be packed (then `wide` is not read), and so may `to`.
 struct Subtraction {
     WideCells parent;
@@ -67,6 +70,7 @@ using BestCutWide = Cut(const RunningSums& sums, std::size_t first, std::size_t 
                         const CutTerms& terms);
 
 FlushCells flush_cells_portable, flush_cells_avx2, flush_cells_avx512;
+SubtractWords subtract_words_portable, subtract_words_avx2, subtract_words_avx512;
 SubtractCells subtract_cells_portable, subtract_cells_avx2, subtract_cells_avx512;
 RunPacked run_packed_portable, run_packed_avx2, run_packed_avx512;
 BestCutPacked best_cut_packed_portable, best_cut_packed_avx2, best_cut_packed_avx512;

@@ -163,6 +163,11 @@ void NAME(flush_cells)(std::uint64_t* cells, std::size_t n, const Packing& packi
     }
 }
 
+void NAME(subtract_words)(std::uint64_t* to, const std::uint64_t* parent,
+                          const std::uint64_t* child, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) to[i] = parent[i] - child[i];
+}
+
 void NAME(subtract_cells)(const Subtraction& task, std::size_t n, const Packing& packing) {
     const bool has_hessians = task.parent.hessian != task.parent.weight;
     WideCells child = task.wide_child;
