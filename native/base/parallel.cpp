@@ -45,31 +45,36 @@ void relax() noexcept {
 #endif
 }
 
-/// Waits a little while without giving up the processor; false when it was in vain.
+/// Waits a little while without giving up the processor, before going to sleep.
 ///
-/// A kernel follows the one before within microseconds, and waking a parked thread takes longer
-/// than that. The wait adapts: after waits in vain (a busy machine, or nothing to do) it shrinks to
-/// next to nothing, so a thread does not spin while others want the processor.
+/// A kernel follows the one before within microseconds, and waking a sleeping thread takes longer
+/// than that. The wait adapts: when sleeps turn out to be long (a busy machine, or nothing to do)
+/// it shrinks to next to nothing, so that a thread does not spin while others want the processor.
 class ShortWait {
   public:
+    /// Whether it was over before the patience was.
     template <class Predicate>
     bool operator()(const Predicate& is_over) noexcept {
-        using Clock = std::chrono::steady_clock;
-        const auto start = Clock::now();
+        start_ = Clock::now();
         while (!is_over()) {
             for (int i = 0; i < 16 && !is_over(); ++i) relax();
-            if (Clock::now() - start > patience_) {
-                patience_ = std::max(patience_ / 2, kLeast);
-                return is_over();
-            }
+            if (Clock::now() - start_ > patience_) return is_over();
         }
         patience_ = std::min(patience_ * 2, kMost);
         return true;
     }
 
+    /// To be called when the sleep that followed has ended.
+    void learn_from_sleep() noexcept {
+        const bool was_short = Clock::now() - start_ < 2 * kMost;
+        patience_ = was_short ? std::min(patience_ * 2, kMost) : std::max(patience_ / 2, kLeast);
+    }
+
   private:
+    using Clock = std::chrono::steady_clock;
     static constexpr std::chrono::nanoseconds kLeast{1000};
     static constexpr std::chrono::nanoseconds kMost{50000};
+    Clock::time_point start_;
     std::chrono::nanoseconds patience_ = kMost;
 };
 
@@ -159,6 +164,7 @@ class Pool {
         ++n_waiting_;
         left_.wait(guard, all_left);
         --n_waiting_;
+        wait_for_workers.learn_from_sleep();
     }
 
     /// Workers are shared, so the pool grows to the largest wish, not to the sum of the wishes.
@@ -190,6 +196,7 @@ class Pool {
             ++n_parked_;
             wake_.wait(guard, has_opened);
             --n_parked_;
+            wait_for_job.learn_from_sleep();
         }
     }
 
