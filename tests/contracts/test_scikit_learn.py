@@ -96,8 +96,8 @@ def test_clone_copies_parameters_and_nothing_learnt(estimator):
 @every_estimator
 def test_parameters_go_in_and_come_out_unchanged(estimator):
     tree = estimator()
-    assert tree.set_params(max_depth=3, unseen="error") is tree
-    assert (tree.get_params()["max_depth"], tree.unseen) == (3, "error")
+    assert tree.set_params(max_depth=3, max_bins=16) is tree
+    assert (tree.get_params()["max_depth"], tree.max_bins) == (3, 16)
     before = tree.get_params()
     tree.fit(X, Y)
     assert tree.get_params() == before

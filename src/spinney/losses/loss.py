@@ -7,6 +7,7 @@ are weighted outside: derivatives are those of a single row of weight 1.
 import abc
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +34,17 @@ class Loss(abc.ABC):
     def has_constant_hessian(self) -> bool:
         """Whether all second derivatives are 1."""
         return False
+
+    @property
+    def has_order_statistic_leaves(self) -> bool:
+        """Whether the best value of a leaf is an order statistic, which no derivative knows."""
+        return False
+
+    def best_leaf_values(
+        self, y: FloatArray, scores: FloatArray, weights: FloatArray | None, node_rows: Any
+    ) -> FloatArray:
+        """Best step of every node, where the loss has order-statistic leaves; (n_nodes,)."""
+        raise NotImplementedError
 
     @abc.abstractmethod
     def start(self, y: FloatArray, weights: FloatArray | None) -> FloatArray:

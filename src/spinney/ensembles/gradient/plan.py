@@ -1,0 +1,126 @@
+"""What one call of ``fit`` is about to do."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from spinney.ensembles.fitting import Reading
+from spinney.ensembles.gradient.constraints import interaction_groups, monotone_signs
+from spinney.ensembles.gradient.progress import Progress
+from spinney.ensembles.gradient.rounds import RoundSettings
+from spinney.ensembles.gradient.rows import BoostingRows
+from spinney.ensembles.gradient.stopping import (
+    Measure,
+    StoppingRule,
+    Watch,
+    by_scorer,
+    few_rows,
+    negative_loss,
+)
+from spinney.ensembles.gradient.sums import BoostedSum
+from spinney.errors import InvalidInput
+from spinney.losses import Loss, MultinomialLoss
+from spinney.model import Policy, TreeForest
+from spinney.model.forest import Output
+from spinney.trees.gradient import GradientTreeSettings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """The parameters, the rows and the loss of a fit, and what follows from them."""
+
+    params: Mapping[str, Any]
+    reading: Reading
+    rows: BoostingRows
+    loss: Loss
+    settings: RoundSettings
+    stops_early: bool
+
+    def freeze(self, grown: BoostedSum) -> TreeForest:
+        """Make the model of the trees so far."""
+        return TreeForest.from_trees(
+            grown.tree_sum,
+            self.reading.schema,
+            self.reading.target,
+            self.rows.binned.features,
+            output=Output(link=self.loss.link, aggregate="sum"),
+            policy=policy_of(self.params),
+        )
+
+    def watch(self, fitted_twin: Callable[[], Any]) -> Watch | None:
+        """Make the watch over the rounds; None when nobody looks.
+
+        ``fitted_twin`` makes a copy of the estimator that a scorer may ask.
+        """
+        params = self.params
+        if not self.stops_early and not params["verbose"]:
+            return None
+        uses_loss = not self.stops_early or params["scoring"] == "loss"
+        measure = self._loss_measure if uses_loss else self._score_measure(fitted_twin())
+        progress = None
+        if params["verbose"]:
+            name, sign = ("loss", -1.0) if uses_loss else ("score", 1.0)
+            progress = Progress(self.settings.max_rounds, name=name, sign=sign)
+        rule = StoppingRule(params["n_iter_no_change"], params["tol"])
+        return Watch(
+            measure("train"),
+            None if self.rows.validation is None else measure("validation"),
+            rule if self.stops_early else None,
+            progress,
+        )
+
+    def _loss_measure(self, part: str) -> Measure:
+        chosen = getattr(self.rows, part)
+        return negative_loss(self.loss, self.rows, chosen, self.settings.n_threads)
+
+    def _score_measure(self, twin: Any) -> Callable[[str], Measure]:
+        def measure(part: str) -> Measure:
+            chosen = getattr(self.rows, part)
+            if part == "train":
+                chosen = few_rows(self.rows, chosen, self.settings.seed)
+            return by_scorer(twin, self.params["scoring"], self.rows, chosen, self.freeze)
+
+        return measure
+
+
+def policy_of(params: Mapping[str, Any]) -> Policy:
+    """Say what happens at predict to unknown categories and columns."""
+    return Policy(unseen=params["unseen"], extra=params["extra_columns"])
+
+
+def round_settings(
+    params: Mapping[str, Any], reading: Reading, loss: Loss, *, seed: int, n_threads: int
+) -> RoundSettings:
+    """Turn the parameters of an estimator into settings of rounds and trees."""
+    n_features = reading.schema.n_features
+    monotone = monotone_signs(params["monotonic_cst"], reading.schema, params["name"])
+    if params["monotonic_cst"] is not None and isinstance(loss, MultinomialLoss):
+        raise InvalidInput(
+            "monotonic constraints are not supported for multiclass classification: the classes "
+            "share one scale. Set monotonic_cst=None, or learn one class against the others."
+        )
+    return RoundSettings(
+        max_rounds=params["max_iter"],
+        learning_rate=params["learning_rate"],
+        subsample=params["subsample"],
+        tree=GradientTreeSettings(
+            max_leaf_nodes=params["max_leaf_nodes"],
+            max_depth=params["max_depth"],
+            leaf_wise=params["growth"] == "leaf_wise",
+            min_samples_leaf=params["min_samples_leaf"],
+            min_child_weight=params["min_child_weight"],
+            l1=params["l1_regularization"],
+            l2=params["l2_regularization"],
+            min_split_gain=params["min_split_gain"],
+            max_features=_n_drawn(params["max_features"], n_features),
+            max_features_per_tree=_n_drawn(params["max_features_per_tree"], n_features),
+            monotone=monotone,
+            interactions=interaction_groups(params["interaction_cst"], n_features),
+        ),
+        seed=seed,
+        n_threads=n_threads,
+    )
+
+
+def _n_drawn(share: float, n_features: int) -> int | None:
+    return None if share == 1.0 else max(1, int(share * n_features))
