@@ -26,7 +26,13 @@ import spinney
 from spinney.model.state import model_from_bytes
 
 ESTIMATORS = [getattr(spinney, name) for name in spinney.ESTIMATORS]
-VARIANTS = [{}, {"max_bins": 2}, {"max_leaf_nodes": 4}, {"min_samples_leaf": 5}]
+VARIANTS = [
+    {},
+    {"max_bins": 2},
+    {"max_leaf_nodes": 4},
+    {"min_samples_leaf": 5},
+    {"min_samples_leaf": 1},  # with the 20 of boosting, checks of weights see single leaves
+]
 X, Y = load_iris(return_X_y=True)
 ORDER = np.random.default_rng(0).permutation(len(X))
 X, Y = X[ORDER], Y[ORDER]

@@ -1,0 +1,31 @@
+"""Tests of scikit-learn that our classes do not pass, each with the reason.
+
+A key is the name of a test, or of one of its cases. They run and must fail: an exception that is
+none any more is reported. The other test modules of scikit-learn (binning, grower, histogram,
+predictor, splitting) do not use the estimators at all: they test its private internals only.
+"""
+
+_PRIVATE = "looks at private internals of scikit-learn: "
+_TEXT = "numbers written as text stay text with us, and here they have too many categories"
+_RARE = "scikit-learn lumps categories of fewer than 10 rows with the missing ones; we split them"
+_CUSTOM = "a loss of ours is given by its name, not as an object of scikit-learn's private classes"
+_LOSS = "until absolute and quantile loss are merged"
+_ENGINE = "until constraints in the engine are merged"
+
+EXCEPTIONS = {
+    "test_binning_train_validation_are_separated": _PRIVATE + "its bin mapper",
+    "test_small_trainset": _PRIVATE + "the function that chooses rows for scorers",
+    "test_early_stopping_with_sample_weights": _PRIVATE + "replaces a name of its module",
+    "test_raw_predict_is_called_with_custom_scorer": _PRIVATE + "counts calls of a method",
+    "test_custom_loss": _CUSTOM,
+    "test_unknown_categories_nan[-1-True-HistGradientBoostingRegressor-True]": _RARE,
+    "test_unknown_categories_nan[-1-False-HistGradientBoostingRegressor-True]": _RARE,
+    "test_class_weights": "a whole sample weight is a repetition and counts for min_samples_leaf; "
+    "class weights, and all weights of scikit-learn, do not",
+    "test_dataframe_categorical_results_same_as_ndarray": _TEXT,
+    "test_absolute_error": _LOSS,
+    "test_absolute_error_sample_weight": _LOSS,
+    "test_quantile_asymmetric_error": _LOSS,
+    "test_interaction_cst_numerically": _ENGINE,
+    "test_predictions": _ENGINE,
+}
