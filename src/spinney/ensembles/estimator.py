@@ -36,6 +36,11 @@ class Estimator(BaseEstimator):
         if "__init__" in cls.__dict__:
             cls.__init__ = _suggesting(cls.__init__)  # type: ignore[method-assign]
 
+    @classmethod
+    @functools.cache  # reading a signature takes as long as a small tree, and it never changes
+    def _get_param_names(cls) -> list[str]:
+        return list(super()._get_param_names())
+
     def set_params(self, **params: Any) -> Self:
         """Change parameters; an unknown name is refused with a suggestion."""
         known = self.get_params(deep=True)

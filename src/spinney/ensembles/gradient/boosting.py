@@ -118,21 +118,19 @@ class GradientBoosting(Estimator):
         self
         """
         self._check_parameters()
-        params = {**self._parameters(), "name": type(self).__name__}
+        params = self._parameters()
         intake = self._intake_settings(multi_output=False)
         reading = read_training_rows(X, y, sample_weight, intake)
         loss = self._loss(reading)
         self._check_reading(reading, loss)
         continues = bool(params["warm_start"]) and hasattr(self, "model_")
         seed = self._seed if continues else self._draw_seed()
-        stops, held_out = _validation(
-            params, reading, (X_val, y_val, sample_weight_val), seed, intake
-        )
+        settings = round_settings(params, reading, loss, intake, seed=seed)
+        given = (X_val, y_val, sample_weight_val)
+        stops, held_out = _validation(params, reading, given, seed, intake)
         if isinstance(held_out, HeldOut):
             self._check_held_out(held_out, reading, loss)
         rows = arrange_rows(reading, self._factors(reading), held_out, intake)
-        n_threads = intake.n_threads
-        settings = round_settings(params, reading, loss, seed=seed, n_threads=n_threads)
         plan = Plan(params, reading, rows, loss, settings, stops)
         grown = self._resume(plan) if continues else BoostedSum.start(rows, loss)
         self._boost(plan, grown, is_new=not continues)
@@ -268,6 +266,7 @@ class GradientBoosting(Estimator):
         if (
             {name: type(value) for name, value in meta.items()} != types
             or not 0 <= meta["seed"] < 2**64
+            or len(meta["bins"]) != 64
             or set(arrays) != {"train_score", "validation_score"}
             or any(scores.dtype != "<f8" or scores.ndim != 1 for scores in arrays.values())
         ):
@@ -287,10 +286,9 @@ def _validation(
 ) -> tuple[bool, AnyArray | HeldOut | None]:
     """Tell whether to stop early, and give the rows that decide when, if they do not train."""
     X_val, y_val, sample_weight_val = given
-    for here, missing in (("X_val", "y_val"), ("y_val", "X_val")):
-        values = dict(zip(("X_val", "y_val"), (X_val, y_val), strict=True))
-        if values[here] is not None and values[missing] is None:
-            raise InvalidInput(f"{here} is provided, but {missing} was not provided. Give both.")
+    if (X_val is None) != (y_val is None):
+        here, missing = ("y_val", "X_val") if X_val is None else ("X_val", "y_val")
+        raise InvalidInput(f"{here} is provided, but {missing} was not provided. Give both.")
     if X_val is None and sample_weight_val is not None:
         raise InvalidInput("sample_weight_val is provided, but X_val and y_val are not. Give them.")
     wish = params["early_stopping"]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spinney.ensembles.fitting import Reading
+from spinney.ensembles.fitting import IntakeSettings, Reading
 from spinney.ensembles.gradient.constraints import interaction_groups, monotone_signs
 from spinney.ensembles.gradient.progress import Progress
 from spinney.ensembles.gradient.rounds import RoundSettings
@@ -89,11 +89,11 @@ def policy_of(params: Mapping[str, Any]) -> Policy:
 
 
 def round_settings(
-    params: Mapping[str, Any], reading: Reading, loss: Loss, *, seed: int, n_threads: int
+    params: Mapping[str, Any], reading: Reading, loss: Loss, intake: IntakeSettings, *, seed: int
 ) -> RoundSettings:
     """Turn the parameters of an estimator into settings of rounds and trees."""
     n_features = reading.schema.n_features
-    monotone = monotone_signs(params["monotonic_cst"], reading.schema, params["name"])
+    monotone = monotone_signs(params["monotonic_cst"], reading.schema, intake.estimator_name)
     if params["monotonic_cst"] is not None and isinstance(loss, MultinomialLoss):
         raise InvalidInput(
             "monotonic constraints are not supported for multiclass classification: the classes "
@@ -118,7 +118,7 @@ def round_settings(
             interactions=interaction_groups(params["interaction_cst"], n_features),
         ),
         seed=seed,
-        n_threads=n_threads,
+        n_threads=intake.n_threads,
     )
 
 
