@@ -22,6 +22,7 @@ from spinney.ensembles.gradient.rows import (
     draw_held_out,
     read_held_out,
 )
+from spinney.ensembles.gradient.stopping import Watch
 from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.ensembles.parameters import (
     Boolean,
@@ -118,29 +119,38 @@ class GradientBoosting(Estimator):
         self
         """
         self._check_parameters()
+        plan = self._plan(X, y, sample_weight, (X_val, y_val, sample_weight_val))
+        grown = self._resume(plan) if self._goes_on() else BoostedSum.start(plan.rows, plan.loss)
+        watch = plan.watch(lambda: self._twin(plan.freeze(grown)))
+        plan.rows.tables.clear()  # from here on there are only bins
+        if watch is not None and not self._goes_on():
+            watch.look(grown)
+        self._boost(plan, grown, watch)
+        return self
+
+    def _plan(
+        self, X: TableLike, y: Any, sample_weight: Any, given: tuple[TableLike, Any, Any]
+    ) -> Plan:
+        """Read and bin everything; ``given`` are the user's own validation rows."""
         params = self._parameters()
         intake = self._intake_settings(multi_output=False)
         reading = read_training_rows(X, y, sample_weight, intake)
         loss = self._loss(reading)
         self._check_reading(reading, loss)
-        continues = bool(params["warm_start"]) and hasattr(self, "model_")
-        seed = self._seed if continues else self._draw_seed()
+        seed = self._seed if self._goes_on() else self._draw_seed()
         settings = round_settings(params, reading, loss, intake, seed=seed)
-        given = (X_val, y_val, sample_weight_val)
         stops, held_out = _validation(params, reading, given, seed, intake)
         if isinstance(held_out, HeldOut):
             self._check_held_out(held_out, reading, loss)
         rows = arrange_rows(reading, self._factors(reading), held_out, intake)
-        plan = Plan(params, reading, rows, loss, settings, stops)
-        grown = self._resume(plan) if continues else BoostedSum.start(rows, loss)
-        self._boost(plan, grown, is_new=not continues)
-        return self
+        return Plan(params, reading.schema, rows, loss, settings, stops)
 
-    def _boost(self, plan: Plan, grown: BoostedSum, *, is_new: bool) -> None:
+    def _goes_on(self) -> bool:
+        """Tell whether ``fit`` goes on with the model of the last one."""
+        return bool(self._parameters()["warm_start"]) and hasattr(self, "model_")
+
+    def _boost(self, plan: Plan, grown: BoostedSum, watch: Watch | None) -> None:
         """Add the rounds, and become the estimator that learnt them."""
-        watch = plan.watch(lambda: self._twin(plan.freeze(grown)))
-        if watch is not None and is_new:
-            watch.look(grown)
         was_interrupted = boost_rounds(plan.rows, plan.loss, plan.settings, grown, watch)
         if watch is not None and watch.progress is not None:
             watch.progress.close(grown)
@@ -199,8 +209,8 @@ class GradientBoosting(Estimator):
             )
         same = (
             bins_digest(plan.rows.binned.features) == self._bins
-            and plan.reading.schema == model.schema
-            and plan.reading.target.same_as(model.target)
+            and plan.schema == model.schema
+            and plan.rows.target.same_as(model.target)
             and plan.loss.link == model.output.link
         )
         if not same:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from spinney.data.schema import FeatureSchema
 from spinney.ensembles.fitting import IntakeSettings, Reading
 from spinney.ensembles.gradient.constraints import interaction_groups, monotone_signs
 from spinney.ensembles.gradient.progress import Progress
@@ -30,7 +31,7 @@ class Plan:
     """The parameters, the rows and the loss of a fit, and what follows from them."""
 
     params: Mapping[str, Any]
-    reading: Reading
+    schema: FeatureSchema
     rows: BoostingRows
     loss: Loss
     settings: RoundSettings
@@ -40,8 +41,8 @@ class Plan:
         """Make the model of the trees so far."""
         return TreeForest.from_trees(
             grown.tree_sum,
-            self.reading.schema,
-            self.reading.target,
+            self.schema,
+            self.rows.target,
             self.rows.binned.features,
             output=Output(link=self.loss.link, aggregate="sum"),
             policy=policy_of(self.params),

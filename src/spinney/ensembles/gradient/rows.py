@@ -54,8 +54,8 @@ class BoostingRows:
 
     target: Target
     binned: BinnedTable
-    tables: tuple[Table, ...]
-    """The same rows before they were binned, one table behind the other."""
+    tables: list[Table]
+    """The same rows before they were binned, one table behind the other; empty once forgotten."""
     y: FloatArray
     """(n_rows,) codes of classes, or numbers."""
     weights: FloatArray | None
@@ -105,7 +105,7 @@ def arrange_rows(
         reading.table, n_threads=settings.n_threads
     )
     return BoostingRows(
-        reading.target, binned, (reading.table,), y, weights, factors, train, validation
+        reading.target, binned, [reading.table], y, weights, factors, train, validation
     )
 
 
@@ -114,7 +114,7 @@ def _with_own_table(
 ) -> BoostingRows:
     n, more = len(reading.y), len(held_out.y)
     binner = reading.binner(settings)
-    tables = (reading.table, held_out.table)
+    tables = [reading.table, held_out.table]
     bins = [binner.transform(table, n_threads=settings.n_threads).bins for table in tables]
     in_loss = _product(reading.weights, factors)
     ones = np.ones(n) if in_loss is None else in_loss
