@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from sklearn.metrics import get_scorer_names
 
 from spinney.errors import InvalidParameter, nearest_names
 
@@ -108,11 +107,15 @@ class Scoring:
 
     def accepts(self, value: Any) -> bool:
         """Tell whether the value may be used."""
-        return value is None or callable(value) or (isinstance(value, str) and value in self.words)
+        if isinstance(value, str):
+            return value == "loss" or value in self.words
+        return value is None or callable(value)
 
     @property
     def words(self) -> tuple[str, ...]:
         """Names of scorers, and "loss"."""
+        from sklearn.metrics import get_scorer_names  # noqa: PLC0415 - 0.1 s, for few only
+
         return ("loss", *get_scorer_names())
 
     def describe(self) -> str:

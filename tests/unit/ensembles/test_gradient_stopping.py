@@ -149,8 +149,8 @@ def test_scorers_see_a_bounded_number_of_training_rows():
 
 
 def test_unknown_scorer_is_refused_with_a_suggestion():
-    with pytest.raises(InvalidParameter, match=r"scoring='acuracy'.*Did you mean 'accuracy'"):
-        GradientBoostingClassifier(scoring="acuracy").fit(X, LABELS)
+    with pytest.raises(InvalidParameter, match=r"scoring='rocauc'.*Did you mean 'roc_auc'"):
+        GradientBoostingClassifier(scoring="rocauc").fit(X, LABELS)
 
 
 # Validation rows

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 
 from spinney.data.binning import BinnedTable, CategoryBins, FeatureBins
 from spinney.data.fixed_point import exact_total
@@ -142,6 +141,8 @@ def _with_own_table(
 
 def draw_held_out(reading: Reading, fraction: float, seed: int) -> AnyArray:
     """Draw the rows to validate on, of every class its share; scikit-learn's split."""
+    from sklearn.model_selection import train_test_split  # noqa: PLC0415 - 0.1 s, for few only
+
     is_classes = reading.target.classes is not None
     try:
         _, held_out = train_test_split(

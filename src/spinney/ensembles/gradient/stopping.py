@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import check_scoring
 from sklearn.utils import resample
 
 from spinney.ensembles.gradient.progress import Progress
@@ -83,6 +82,8 @@ def by_scorer(
     the scores at hand. Any other callable may ask for anything: it gets an estimator with the
     model so far.
     """
+    from sklearn.metrics import check_scoring  # noqa: PLC0415 - 0.1 s, for few only
+
     scorer = check_scoring(twin, scoring)
     y = part.take(rows.y)
     if rows.target.classes is not None:
