@@ -10,8 +10,10 @@ from types import SimpleNamespace
 import numpy as np
 
 import spinney
+from spinney.data.target import Target
 from spinney.ensembles.gradient.constraints import interaction_groups
-from spinney.ensembles.gradient.stopping import StoppingRule
+from spinney.ensembles.gradient.rows import BoostingRows, Part
+from spinney.ensembles.gradient.stopping import StoppingRule, few_rows
 
 
 class Predictor:
@@ -45,6 +47,19 @@ class Predictor:
 
 
 class _PrivateNames:
+    def _plan(self, *given):
+        plan = super()._plan(*given)
+        counts = np.array([feature.n_value_bins for feature in plan.rows.binned.features])
+        self._bin_mapper = SimpleNamespace(n_bins_non_missing_=counts)
+        return plan
+
+    def _get_small_trainset(self, X, y, sample_weight_train, seed):
+        everything = Part(None, sample_weight_train, sample_weight_train is not None)
+        target = Target.classification(np.unique(y))
+        rows = BoostingRows(target, None, [], y, None, None, everything, None)
+        part = few_rows(rows, everything, seed)
+        return part.take(X), part.take(y), None, part.rows
+
     @property
     def _predictors(self):
         trees, width = list(self.model_), self.n_trees_per_iteration_

@@ -13,8 +13,6 @@ _LOSS = "until absolute and quantile loss are merged"
 _ENGINE = "until constraints in the engine are merged"
 
 EXCEPTIONS = {
-    "test_binning_train_validation_are_separated": _PRIVATE + "its bin mapper",
-    "test_small_trainset": _PRIVATE + "the function that chooses rows for scorers",
     "test_early_stopping_with_sample_weights": _PRIVATE + "replaces a name of its module",
     "test_raw_predict_is_called_with_custom_scorer": _PRIVATE + "counts calls of a method",
     "test_custom_loss": _CUSTOM,

@@ -278,3 +278,21 @@ def test_subsample_grows_every_tree_on_its_own_share_of_rows():
     assert abs(np.mean(counts) - 300) < 30
     whole = GradientBoostingRegressor(max_iter=20).fit(X, Y).model_
     assert all(tree.count[0] == 600 for tree in whole)
+
+
+@pytest.mark.parametrize("subsample", [0.5, 1.0])
+@pytest.mark.parametrize("weights", [None, 1e-9 * np.sqrt(WEIGHTS), WEIGHTS], ids=str)
+def test_validation_rows_never_train(subsample, weights):
+    settings = {"max_iter": 6, "subsample": subsample, "random_state": 2}
+    settings["min_samples_leaf"] = 1
+    alone = GradientBoostingRegressor(**settings).fit(X, Y, weights)
+    stops = GradientBoostingRegressor(**settings, early_stopping=True)
+    stops.fit(X, Y, weights, X_val=X[:200], y_val=Y[:200])
+    assert stops.model_ == alone.model_
+
+
+def test_every_tree_draws_features_anew():
+    model = GradientBoostingRegressor(
+        max_iter=20, learning_rate=1e-6, max_features=0.2, random_state=0
+    ).fit(X, Y)
+    assert {int(tree.feature[0]) for tree in model.model_} == set(range(5))

@@ -1,6 +1,8 @@
 """Warm start, interrupts, and what a fitted estimator keeps through files and pickles."""
 
 import pickle
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -10,10 +12,10 @@ import pytest
 import spinney
 from spinney import GradientBoostingClassifier, GradientBoostingRegressor
 from spinney.ensembles.gradient import rounds
-from spinney.errors import InterruptedFit, InvalidFile, InvalidInput, InvalidParameter
+from spinney.errors import InterruptedFit, InvalidFile, InvalidInput, InvalidModel, InvalidParameter
 from spinney.io.save_load import from_bytes, to_bytes
 from spinney.losses.loss import PointLoss
-from spinney.model import sections
+from spinney.model import TreeForest, sections
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(500, 5))
@@ -257,3 +259,38 @@ def test_fit_is_silent():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         GradientBoostingRegressor(max_iter=2, early_stopping=True).fit(X, Y)
+
+
+def test_model_that_boosting_cannot_have_learnt_is_refused():
+    model = GradientBoostingClassifier(max_iter=2).fit(X, LABELS)
+    swapped = model.model_.arrays["tree_output"][::-1].copy()
+    short = model.model_[:4]
+    with pytest.raises(InvalidModel, match="in whole rounds"):
+        model._adopt(short)
+    arrays = {**model.model_.arrays, "tree_output": swapped}
+    forest = TreeForest(
+        short.schema, short.target, arrays, output=short.output, policy=short.policy
+    )
+    with pytest.raises(InvalidModel, match="in turn"):
+        model._adopt(forest)
+
+
+INTERRUPTED = """
+import os, signal, threading, warnings
+import numpy as np, spinney
+rng = np.random.default_rng(0)
+X = rng.normal(size=(2000, 5))
+model = spinney.GradientBoostingRegressor(max_iter=10**9, n_jobs=2)
+threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    model.fit(X, X[:, 0])
+print(caught[0].category.__name__, 1 <= model.n_iter_ < 10**9, model.predict(X).shape)
+"""
+
+
+def test_real_signal_ends_a_real_fit_with_a_model():
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.split(maxsplit=2) == ["InterruptedFit", "True", "(2000,)\n"]

@@ -226,6 +226,18 @@ class GradientBoosting(Estimator):
         grown.end_round(grown.n_rounds)
         return grown
 
+    def _adopt(self, model: Model) -> None:
+        if isinstance(model, TreeForest):
+            n_outputs = len(model.arrays["baseline"])
+            in_turn = np.arange(len(model)) % n_outputs
+            if (
+                len(model) % n_outputs
+                or model.output.aggregate != "sum"
+                or not np.array_equal(model.arrays["tree_output"], in_turn)
+            ):
+                raise InvalidModel("boosting adds a tree to every output in turn, in whole rounds")
+        super()._adopt(model)
+
     def _raw_scores(self, X: TableLike) -> FloatArray:
         check_is_fitted(self)
         table = self.model_.conform(X, type(self).__name__)
