@@ -142,10 +142,11 @@ def test_scorers_see_a_bounded_number_of_training_rows():
         return 0.0
 
     many = RNG.normal(size=(SCORED_ROWS + 2000, 2))
-    GradientBoostingClassifier(
-        max_iter=1, early_stopping=True, scoring=scorer, validation_fraction=0.1
-    ).fit(many, many[:, 0] > 1)
+    model = GradientBoostingClassifier(max_iter=1, early_stopping=True, scoring=scorer)
+    model.fit(many, many[:, 0] > 1)
+    model.fit(many, many[:, 0] > 1, X_val=many[:50], y_val=many[:50, 0] > 1)
     assert sizes[:2] == [SCORED_ROWS, 1200]
+    assert sizes[4:6] == [SCORED_ROWS, 50]
 
 
 def test_unknown_scorer_is_refused_with_a_suggestion():

@@ -9,7 +9,7 @@ from spinney.ensembles.fitting import IntakeSettings, Reading
 from spinney.ensembles.gradient.constraints import interaction_groups, monotone_signs
 from spinney.ensembles.gradient.progress import Progress
 from spinney.ensembles.gradient.rounds import RoundSettings
-from spinney.ensembles.gradient.rows import BoostingRows
+from spinney.ensembles.gradient.rows import BoostingRows, Part
 from spinney.ensembles.gradient.stopping import (
     Measure,
     StoppingRule,
@@ -53,35 +53,29 @@ class Plan:
 
         ``fitted_twin`` makes a copy of the estimator that a scorer may ask.
         """
-        params = self.params
+        params, rows = self.params, self.rows
         if not self.stops_early and not params["verbose"]:
             return None
         uses_loss = not self.stops_early or params["scoring"] == "loss"
-        measure = self._loss_measure if uses_loss else self._score_measure(fitted_twin())
+        twin = None if uses_loss else fitted_twin()
+        train = rows.train if uses_loss else few_rows(rows, rows.train, self.settings.seed)
         progress = None
         if params["verbose"]:
             name, sign = ("loss", -1.0) if uses_loss else ("score", 1.0)
             progress = Progress(self.settings.max_rounds, name=name, sign=sign)
         rule = StoppingRule(params["n_iter_no_change"], params["tol"])
         return Watch(
-            measure("train"),
-            None if self.rows.validation is None else measure("validation"),
+            self._measure(train, twin),
+            None if rows.validation is None else self._measure(rows.validation, twin),
             rule if self.stops_early else None,
             progress,
         )
 
-    def _loss_measure(self, part: str) -> Measure:
-        chosen = getattr(self.rows, part)
-        return negative_loss(self.loss, self.rows, chosen, self.settings.n_threads)
-
-    def _score_measure(self, twin: Any) -> Callable[[str], Measure]:
-        def measure(part: str) -> Measure:
-            chosen = getattr(self.rows, part)
-            if part == "train":
-                chosen = few_rows(self.rows, chosen, self.settings.seed)
-            return by_scorer(twin, self.params["scoring"], self.rows, chosen, self.freeze)
-
-        return measure
+    def _measure(self, part: Part, twin: Any) -> Measure:
+        """Measure rows by the loss, or by a scorer that asks the twin."""
+        if twin is None:
+            return negative_loss(self.loss, self.rows, part, self.settings.n_threads)
+        return by_scorer(twin, self.params["scoring"], self.rows, part, self.freeze)
 
 
 def policy_of(params: Mapping[str, Any]) -> Policy:

@@ -9,10 +9,11 @@ from spinney.ensembles.gradient.rows import BoostingRows
 from spinney.ensembles.gradient.stopping import Watch
 from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.losses import Loss
+from spinney.model.tree import Tree
+from spinney.randomness import Stream, random_bits
 from spinney.resampling import RowDraws
 from spinney.trees.gradient import GradientGrower, GradientTreeSettings
-
-_WORD = 2**64 - 1
+from spinney.typing import FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,14 +56,12 @@ def boost_rounds(
                     None if loss.has_constant_hessian else at.hessians[output],
                     settings.tree,
                     learning_rate=settings.learning_rate,
-                    seed=(settings.seed + len(trees)) & _WORD,
+                    seed=random_bits(settings.seed, Stream.FEATURES, len(trees)),
                     rows=chosen,
                 )
                 if loss.has_order_statistic_leaves:
                     best = loss.best_leaf_values(y, scores, rows.train.weights, grower.node_rows())
-                    values = keep_monotone(tree, best, settings.tree.monotone)
-                    values = (values * settings.learning_rate)[:, np.newaxis]
-                    tree = replace(tree, values=values)
+                    tree = _with_values(tree, best, settings)
                 grower.add_leaf_values(tree, scores, output)
                 trees.append(tree)
             should_stop = watch is not None and watch.look(grown)
@@ -75,3 +74,9 @@ def boost_rounds(
         grown.drop_unfinished_round()
         return True
     return False
+
+
+def _with_values(tree: Tree, best: FloatArray, settings: RoundSettings) -> Tree:
+    """Give the tree other steps than its derivatives say, as far as constraints allow."""
+    values = settings.learning_rate * keep_monotone(tree, best, settings.tree.monotone)
+    return replace(tree, values=values[:, np.newaxis])

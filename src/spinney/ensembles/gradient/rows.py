@@ -69,11 +69,10 @@ class BoostingRows:
         return len(self.y)
 
     def table_of(self, part: Part) -> Table:
-        """Choose the unbinned rows of a part: rows of one table, or one table whole."""
-        if len(self.tables) == 1:
-            table = self.tables[0]
-            return table if part.rows is None else table.take(part.rows)
-        return self.tables[part is self.validation]
+        """Choose the unbinned rows of a part."""
+        if part is self.validation and len(self.tables) == 2:
+            return self.tables[1]
+        return self.tables[0] if part.rows is None else self.tables[0].take(part.rows)
 
 
 def arrange_rows(
