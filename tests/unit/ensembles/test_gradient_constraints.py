@@ -7,6 +7,7 @@ once it honours monotone, interactions and max_features_per_tree.
 import numpy as np
 import pandas as pd
 import pytest
+from tests.reference.monotone import violations
 
 from spinney import GradientBoostingClassifier, GradientBoostingRegressor
 from spinney.data.intake import read_table
@@ -151,6 +152,16 @@ def test_values_are_moved_until_every_monotone_split_holds(seed):
 # What native code keeps
 
 
+def test_verifier_sees_what_is_not_monotone():
+    free = GradientBoostingRegressor(max_iter=5).fit(X, Y).model_
+    assert any(violations(tree, 0, 1) for tree in free)
+    assert any(violations(tree, 0, -1) for tree in free)
+    line = GradientBoostingRegressor(max_iter=5).fit(X, X[:, 0]).model_
+    assert all(violations(tree, 0, 1) == [] for tree in line)
+    assert all(violations(tree, 0, -1) for tree in line)
+    assert all(violations(tree, 1, 1) == [] for tree in line)
+
+
 def paths(tree, node=0, above=()):
     if tree.right[node] < 0:
         yield set(above)
@@ -175,6 +186,19 @@ def test_prediction_never_goes_against_its_sign(sign):
         assert np.all(signs[feature] * np.diff(steps, axis=0) >= 0)
     free = GradientBoostingRegressor().fit(X, Y)
     assert model.model_ != free.model_
+
+
+@pytest.mark.parametrize("growth", ["leaf_wise", "level_wise"])
+@pytest.mark.parametrize("loss", ["squared", "poisson"])
+def test_every_tree_is_proved_to_keep_its_signs(growth, loss):
+    pytest.skip("needs the merged engine")
+    frame = FRAME.mask(RNG.random(FRAME.shape) < 0.1)
+    frame["town"] = np.array(list("uvwxyz"))[RNG.integers(0, 6, len(frame))]
+    model = GradientBoostingRegressor(
+        loss=loss, growth=growth, max_iter=30, monotonic_cst={"a": 1, "b": -1}
+    ).fit(frame, Y - Y.min())
+    assert all(violations(tree, 0, 1) == [] for tree in model.model_)
+    assert all(violations(tree, 1, -1) == [] for tree in model.model_)
 
 
 @pytest.mark.parametrize("given", ["no_interactions", "pairwise", [[0, 1], [2, 3]]])

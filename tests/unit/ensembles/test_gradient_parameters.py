@@ -7,6 +7,7 @@ import pytest
 from sklearn import config_context
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.reference.monotone import violations
 
 import spinney
 from spinney import GradientBoostingClassifier, GradientBoostingRegressor
@@ -106,10 +107,9 @@ def test_order_statistic_leaves_keep_monotone_splits(monkeypatch):
     losses = {"squared": MedianLeaves("squared", "identity")}
     monkeypatch.setattr(regressor, "REGRESSION_LOSSES", losses)
     model = GradientBoostingRegressor(max_iter=5, monotonic_cst=[1, 0, 0, 0], learning_rate=1.0)
-    for tree in model.fit(X, Y).model_:
-        for node in np.flatnonzero((tree.right >= 0) & (tree.feature == 0)):
-            left, right = tree.values[node + 1, 0], tree.values[tree.right[node], 0]
-            assert left <= right
+    assert all(violations(tree, 0, 1) == [] for tree in model.fit(X, Y).model_)
+    free = model.set_params(monotonic_cst=None).fit(X, Y).model_
+    assert any(violations(tree, 0, 1) for tree in free)
 
 
 # Validation rows through a pipeline
