@@ -221,6 +221,8 @@ def test_bad_validation_rows_are_refused():
     stops = GradientBoostingClassifier(early_stopping=True)
     with pytest.raises(InvalidInput, match=r"y_val has classes that y lacks: 'd'.*'a', 'b', 'c'"):
         stops.fit(X, LABELS, X_val=X[:2], y_val=["a", "d"])
+    with pytest.raises(InvalidInput, match=r"validation rows \(X_val.*\): X has 4 features"):
+        stops.fit(X, LABELS, X_val=X[:, :4], y_val=LABELS)
     with pytest.raises(InvalidInput, match="X_val is provided, but y_val was not"):
         stops.fit(X, LABELS, X_val=X)
     with pytest.raises(InvalidInput, match="y_val is provided, but X_val was not"):

@@ -13,7 +13,7 @@ from spinney.data.table import Table
 from spinney.data.target import Target, read_labels, read_numbers
 from spinney.data.weights import read_weights
 from spinney.ensembles.fitting import IntakeSettings, Reading
-from spinney.errors import InvalidInput, shorten
+from spinney.errors import InvalidInput, InvalidInputType, shorten
 from spinney.model import Policy
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -163,8 +163,17 @@ def read_held_out(
     given: tuple[TableLike, Any, Any], reading: Reading, policy: Policy, settings: IntakeSettings
 ) -> HeldOut:
     """Read ``X_val``, ``y_val`` and ``sample_weight_val`` in the terms of the training table."""
+    try:
+        return _held_out(given, reading, policy, settings.estimator_name)
+    except (InvalidInput, InvalidInputType) as error:
+        message = f"In the validation rows (X_val, y_val, sample_weight_val): {error}"
+        raise type(error)(message) from error
+
+
+def _held_out(
+    given: tuple[TableLike, Any, Any], reading: Reading, policy: Policy, name: str
+) -> HeldOut:
     X_val, y_val, sample_weight_val = given
-    name = settings.estimator_name
     table = reading.schema.conform(
         X_val, unseen=policy.unseen, extra=policy.extra, estimator_name=name
     )
