@@ -37,14 +37,8 @@ class Loss(abc.ABC):
 
     @property
     def has_order_statistic_leaves(self) -> bool:
-        """Whether the best value of a leaf is an order statistic, which no derivative knows."""
+        """Whether leaves are given their exact optimum in place of Newton's step."""
         return False
-
-    def best_leaf_values(
-        self, y: FloatArray, scores: FloatArray, weights: FloatArray | None, node_rows: Any
-    ) -> FloatArray:
-        """Best step of every node, where the loss has order-statistic leaves; (n_nodes,)."""
-        raise NotImplementedError
 
     @abc.abstractmethod
     def start(self, y: FloatArray, weights: FloatArray | None) -> FloatArray:
@@ -59,6 +53,17 @@ class Loss(abc.ABC):
         self, y: FloatArray, scores: FloatArray, weights: FloatArray | None, n_threads: int
     ) -> float:
         """Weighted sum over rows."""
+
+    def best_leaf_values(
+        self,
+        y: FloatArray,
+        scores: FloatArray,
+        weights: FloatArray | None,
+        node_rows: Any,
+        n_threads: int,
+    ) -> FloatArray:
+        """Best step of every node, where the loss has order-statistic leaves; (n_nodes,)."""
+        raise NotImplementedError(f"{type(self).__name__}: leaves are Newton steps")
 
     def mean(
         self, y: FloatArray, scores: FloatArray, weights: FloatArray | None, n_threads: int = 1

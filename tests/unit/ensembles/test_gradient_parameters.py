@@ -73,7 +73,8 @@ class MedianLeaves(PointLoss):
     def has_order_statistic_leaves(self):
         return True
 
-    def best_leaf_values(self, y, scores, weights, node_rows):
+    def best_leaf_values(self, y, scores, weights, node_rows, n_threads):
+        assert n_threads >= 1
         assert weights is None or len(weights) == len(y)
         bounds = zip(node_rows.first, node_rows.last, strict=True)
         rows = [node_rows.rows[first:last] for first, last in bounds]

@@ -60,7 +60,8 @@ def boost_rounds(
                     rows=chosen,
                 )
                 if loss.has_order_statistic_leaves:
-                    best = loss.best_leaf_values(y, scores, rows.train.weights, grower.node_rows())
+                    of_nodes, weights = grower.node_rows(), rows.train.weights
+                    best = loss.best_leaf_values(y, scores, weights, of_nodes, settings.n_threads)
                     tree = _with_values(tree, best, settings)
                 grower.add_leaf_values(tree, scores, output)
                 trees.append(tree)

@@ -35,7 +35,9 @@ class Part:
 
     def total_weight(self, n_rows: int) -> float:
         """Sum of the weights."""
-        return float(n_rows) if self.weights is None else exact_total(self.take(self.weights))
+        return (
+            float(n_rows) if self.weights is None else exact_total(self.weights[self.weights > 0])
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
