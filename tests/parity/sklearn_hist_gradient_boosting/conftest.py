@@ -1,7 +1,9 @@
 """What scikit-learn's tests expect around them, and the tests we do not pass."""
 
 import pytest
-from tests.parity.sklearn_hist_gradient_boosting.exceptions import EXCEPTIONS
+from tests.parity.sklearn_hist_gradient_boosting.exceptions import EXCEPTIONS, UNTIL_MERGED
+
+REASONS = {**EXCEPTIONS, **UNTIL_MERGED}
 
 
 @pytest.fixture
@@ -14,6 +16,6 @@ def pytest_collection_modifyitems(items):
         if "sklearn_hist_gradient_boosting" not in item.nodeid:
             continue
         item.add_marker(pytest.mark.filterwarnings("default"))
-        reason = EXCEPTIONS.get(item.name) or EXCEPTIONS.get(item.originalname)
+        reason = REASONS.get(item.name) or REASONS.get(item.originalname)
         if reason is not None:  # strict: an exception that is none any more is a failure
             item.add_marker(pytest.mark.xfail(reason=reason, strict=True))

@@ -78,7 +78,8 @@ class MedianLeaves(PointLoss):
         assert weights is None or len(weights) == len(y)
         bounds = zip(node_rows.first, node_rows.last, strict=True)
         rows = [node_rows.rows[first:last] for first, last in bounds]
-        return np.array([np.median(y[some] - scores[some, 0]) for some in rows])
+        residuals = y - scores.reshape(-1)
+        return np.array([np.median(residuals[some]) for some in rows])
 
 
 @pytest.mark.parametrize("early_stopping", [False, True])
