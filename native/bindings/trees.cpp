@@ -96,12 +96,12 @@ class BoundGrower {
         grower_.add_leaf_values(view(values), of_output, scores.shape(1));
     }
 
-    void make_monotone(
+    void keep_monotone(
         const nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>& values) const {
         if (values.size() != n_nodes_) {
             throw Failure(FailureKind::kInvalidInput, "values do not fit the last tree");
         }
-        grower_.make_monotone({values.data(), values.size()});
+        grower_.keep_monotone({values.data(), values.size()});
     }
 
     nb::dict node_ranges() const {
@@ -208,7 +208,7 @@ void bind_trees(nb::module_& module) {
              "One tree; hessians, weights, rows may be empty.")
         .def("add_leaf_values", &BoundGrower::add_leaf_values, "values"_a, "scores"_a.noconvert(),
              "output"_a, "Add the value of its leaf in the last tree to the score of every row.")
-        .def("make_monotone", &BoundGrower::make_monotone, "values"_a.noconvert(),
+        .def("keep_monotone", &BoundGrower::keep_monotone, "values"_a.noconvert(),
              "Bring values of the nodes of the last tree within its bounds, in place.")
         .def("node_ranges", &BoundGrower::node_ranges,
              "Rows of the nodes of the last tree: rows[first[i]:last[i]] for node i.");

@@ -373,10 +373,10 @@ void GradientGrower::set_values(const GradientInput& input, GrownTree& tree) {
         }
         tree.values[i] = exact.value(sums[i]);
     }
-    make_monotone(tree.values);
+    keep_monotone(tree.values);
 }
 
-void GradientGrower::make_monotone(std::span<double> values) const {
+void GradientGrower::keep_monotone(std::span<double> values) const {
     if (settings_.monotone.empty()) return;
     std::vector<ValueBounds> bounds(values.size());
     for (std::size_t place = 0; place < preorder_.size(); ++place) {

@@ -35,7 +35,7 @@ class GradientGrower {
 
     /// Brings values of the last tree's nodes within the bounds that make it monotone. Whatever
     /// the values, the tree that has them is monotone afterwards.
-    void make_monotone(std::span<double> values) const;
+    void keep_monotone(std::span<double> values) const;
 
     /// The rows of every node of the last tree: ranges of one permutation of the rows grown on.
     struct NodeRanges {

@@ -8,10 +8,16 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spinney.ensembles.gradient.boosting import (
+    from spinney.ensembles.gradient.classifier import (
         GradientBoostingClassifier as GradientBoostingClassifier,
     )
-    from spinney.ensembles.gradient.boosting import (
+    from spinney.ensembles.gradient.drop_in import (
+        HistGradientBoostingClassifier as HistGradientBoostingClassifier,
+    )
+    from spinney.ensembles.gradient.drop_in import (
+        HistGradientBoostingRegressor as HistGradientBoostingRegressor,
+    )
+    from spinney.ensembles.gradient.regressor import (
         GradientBoostingRegressor as GradientBoostingRegressor,
     )
     from spinney.ensembles.trees.decision_tree import (
@@ -26,8 +32,10 @@ __version__ = _version("spinney")
 ESTIMATORS = {
     "DecisionTreeClassifier": "spinney.ensembles.trees.decision_tree",
     "DecisionTreeRegressor": "spinney.ensembles.trees.decision_tree",
-    "GradientBoostingClassifier": "spinney.ensembles.gradient.boosting",
-    "GradientBoostingRegressor": "spinney.ensembles.gradient.boosting",
+    "GradientBoostingClassifier": "spinney.ensembles.gradient.classifier",
+    "GradientBoostingRegressor": "spinney.ensembles.gradient.regressor",
+    "HistGradientBoostingClassifier": "spinney.ensembles.gradient.drop_in",
+    "HistGradientBoostingRegressor": "spinney.ensembles.gradient.drop_in",
 }
 """Public estimators and where they live; a model file may name these classes and no others."""
 
@@ -38,6 +46,8 @@ __all__ = [
     "DecisionTreeRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "HistGradientBoostingClassifier",
+    "HistGradientBoostingRegressor",
     "load",
     "save",
 ]

@@ -45,6 +45,10 @@ class CannotSave(SpinneyError, TypeError):  # noqa: N818
     """Something inside a fitted estimator has no safe form in a file."""
 
 
+class InterruptedFit(UserWarning):
+    """A fit was interrupted and kept what it had learnt."""
+
+
 def nearest_names(name: str, known: Iterable[str], *, most: int = 3) -> str:
     """Say which known names look like ``name``, as the end of an error message.
 

@@ -4,12 +4,69 @@ A draw is addressed by (seed, stream, index...), never by how many draws came be
 neither threads nor the order of work can change it. The native twin is ``native/base/random.hpp``.
 """
 
+import enum
 import numbers
 
 import numpy as np
 
 from spinney.errors import InvalidParameter
-from spinney.typing import RandomState
+from spinney.typing import AnyArray, RandomState
+
+_GOLDEN = 0x9E3779B97F4A7C15
+_STREAM_STEP = 0xD1342543DE82EF95
+_WORD = 2**64 - 1
+
+
+class Stream(enum.IntEnum):
+    """What draws are for; the numbers of ``native/base/random.hpp``."""
+
+    BINNING_SAMPLE = 1
+    ROWS = 2
+    FEATURES = 3
+
+
+def random_bits(seed: int, stream: Stream, index: int) -> int:
+    """Give 64 random bits: those of ``random_bits`` in ``native/base/random.hpp``.
+
+    Examples
+    --------
+    >>> hex(random_bits(42, Stream.FEATURES, 1000000))
+    '0x1b459eb7bea06a1a'
+    """
+    return _mix((_key(seed, stream) + (index + 1) * _GOLDEN) & _WORD)
+
+
+class RowBits:
+    """Random bits of rows in ranges: ``random_bits(seed, stream, row)``, without a loop."""
+
+    def __init__(self, most: int) -> None:
+        self._steps = np.arange(1, most + 1, dtype=np.uint64) * np.uint64(_GOLDEN)
+        self._shifted = np.empty_like(self._steps)
+
+    def __call__(self, seed: int, stream: Stream, rows: range) -> AnyArray:
+        """Give the bits of consecutive rows, no more than ``most`` of them."""
+        start = (_key(seed, stream) + rows.start * _GOLDEN) & _WORD
+        bits = self._steps[: len(rows)] + np.uint64(start)
+        shifted = self._shifted[: len(rows)]
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
+            np.right_shift(bits, np.uint64(shift), out=shifted)
+            np.bitwise_xor(bits, shifted, out=bits)
+            if factor != 1:
+                np.multiply(bits, np.uint64(factor), out=bits)
+        return bits
+
+
+def _key(seed: int, stream: Stream) -> int:
+    hashed = (seed + _GOLDEN) & _WORD
+    hashed = ((hashed ^ (hashed >> 33)) * 0xFF51AFD7ED558CCD) & _WORD
+    hashed = ((hashed ^ (hashed >> 33)) * 0xC4CEB9FE1A85EC53) & _WORD
+    return _mix(((hashed ^ (hashed >> 33)) + stream * _STREAM_STEP) & _WORD)
+
+
+def _mix(z: int) -> int:
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _WORD
+    return z ^ (z >> 31)
 
 
 def seed_from(random_state: RandomState) -> int:

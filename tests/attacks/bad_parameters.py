@@ -112,7 +112,7 @@ def categorical_name_without_names() -> Any:
     return classify(categorical_features=["b"])
 
 
-@bad(r"names 'agee', which is no column of X\. Did you mean 'age'")
+@bad(r"item value 'agee' which is not a valid feature name of .*\. Did you mean 'age'")
 def categorical_name_unknown() -> Any:
     import pandas as pd
 

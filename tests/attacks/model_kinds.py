@@ -136,6 +136,19 @@ def _legacy_generator() -> Fitted:
     return drawn.fit(numbers(), target())
 
 
+def _boosted() -> Fitted:
+    boosted = spinney.HistGradientBoostingRegressor(
+        max_iter=3,
+        max_leaf_nodes=4,
+        min_samples_leaf=5,
+        early_stopping=True,
+        random_state=7,
+        monotonic_cst={"größe": 0},
+        interaction_cst=[{0, 1}, {2}],
+    )
+    return boosted.fit(frame(), target())
+
+
 # Frozen models without an estimator
 
 
@@ -185,6 +198,7 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "one_leaf": _one_leaf,
     "generator": _generator,
     "legacy_generator": _legacy_generator,
+    "boosted": _boosted,
     "raw_forest": _forest_of_three,
     "raw_empty_forest": _empty_forest,
     "raw_committee": _committee,

@@ -106,7 +106,8 @@ def test_attack_sees_every_fault_it_is_there_to_see():
 
 AUDIT = """
 import json, sys
-import spinney.io.save_load, spinney.ensembles.trees.decision_tree
+import spinney.io.save_load
+import spinney.ensembles.gradient.drop_in, spinney.ensembles.trees.decision_tree
 from spinney.io.save_load import from_bytes
 path = sys.argv[1]
 before, events = set(sys.modules), []

@@ -42,8 +42,13 @@ def expected_of(made: Any) -> dict[str, Any]:
     answer["predict_dtype"] = predicted.dtype.str
     numeric = predicted.dtype.kind == "f"
     answer["predict"] = hexadecimal(predicted) if numeric else predicted.tolist()
-    answer["leaves"] = made.apply(rows).tolist()
+    answer["leaves"] = leaves_of(made, rows)
     return answer
+
+
+def leaves_of(made: Any, rows: Table) -> Any:
+    """Number the leaves of rows: of the one tree, or of each of several."""
+    return (made.apply(rows) if hasattr(made, "apply") else made.model_.leaf_ids(rows)).tolist()
 
 
 def hexadecimal(numbers: Any) -> Any:

@@ -94,7 +94,14 @@ def _positions(table: Table, chosen: Any) -> frozenset[int]:
         return frozenset(_from_name(table, name) for name in items)
     if all(_is_position(item) for item in items):
         return _from_positions(table, items)
-    raise InvalidInput(f"categorical_features holds {shorten(items)}. {_EXPECTED}")
+    types = np.asarray(chosen).dtype
+    found = (
+        types.name if types.kind != "O" else ", ".join(sorted({type(i).__name__ for i in items}))
+    )
+    raise InvalidInput(
+        "categorical_features must be an array-like of bool, int or str, got: "
+        f"{found}. categorical_features holds {shorten(items)}. {_EXPECTED}"
+    )
 
 
 def _is_position(item: object) -> bool:
@@ -104,8 +111,8 @@ def _is_position(item: object) -> bool:
 def _from_mask(table: Table, mask: Sequence[Any]) -> frozenset[int]:
     if len(mask) != table.n_features:
         raise InvalidInput(
-            f"categorical_features is a mask of {len(mask)} booleans, but X has "
-            f"{table.n_features} features. Give one boolean per feature."
+            "categorical_features set as a boolean mask must have shape (n_features,). It is a "
+            f"mask of {len(mask)} booleans, but X has {table.n_features} features."
         )
     return frozenset(place for place, is_chosen in enumerate(mask) if is_chosen)
 
@@ -113,13 +120,14 @@ def _from_mask(table: Table, mask: Sequence[Any]) -> frozenset[int]:
 def _from_name(table: Table, name: str) -> int:
     if not table.names_given:
         raise InvalidInput(
-            f"categorical_features names {name!r}, but X has no feature names. Give positions, or "
-            "pass a data frame."
+            "categorical_features should be passed as an array of integers or as a boolean mask "
+            "when the model is fitted on data without feature names. It names "
+            f"{name!r}, but X has no feature names. Give positions, or pass a data frame."
         )
     if name not in table.names:
         raise InvalidInput(
-            f"categorical_features names {name!r}, which is no column of X."
-            f"{nearest_names(name, table.names)}"
+            f"categorical_features has an item value {name!r} which is not a valid feature name "
+            f"of the training data.{nearest_names(name, table.names)}"
         )
     return table.names.index(name)
 
@@ -128,7 +136,8 @@ def _from_positions(table: Table, items: Sequence[Any]) -> frozenset[int]:
     outside = [int(item) for item in items if not 0 <= item < table.n_features]
     if outside:
         raise InvalidInput(
-            f"categorical_features holds {shorten(outside)}, but X has {table.n_features} "
-            f"features: expected positions from 0 to {table.n_features - 1}."
+            "categorical_features set as integer indices must be in [0, n_features - 1]. "
+            f"categorical_features holds {shorten(outside)}, but X has {table.n_features} features:"
+            f" expected positions from 0 to {table.n_features - 1}."
         )
     return frozenset(int(item) for item in items)

@@ -12,15 +12,18 @@ from spinney.ensembles.fitting import IntakeSettings, Problem, read_problem
 from spinney.ensembles.parameters import Rule, check_parameters
 from spinney.errors import InvalidModel, UnknownParameter, nearest_names, shorten
 from spinney.model import Model
+from spinney.model.model import State
 from spinney.parallelism import resolve_n_jobs
+from spinney.typing import AnyArray
 
 
 class Estimator(BaseEstimator):
     """Base of all learners: parameters in, a frozen model at ``model_`` out.
 
     A subclass lists its parameters in ``__init__`` (scikit-learn reads them there), gives each a
-    rule in ``_rules``, and ends ``fit`` with ``self._adopt(model)``. Everything a fitted
-    estimator knows is in its model, so pickle, copy and files carry the model's bytes.
+    rule in ``_rules``, and ends ``fit`` with ``self._adopt(model)``. What a fitted estimator knows
+    is in its model, so pickle, copy and files carry the model's bytes; how it was learnt, such as
+    the scores of rounds, is in its ``_attributes``.
     """
 
     _rules: ClassVar[Mapping[str, Rule]] = {}
@@ -32,6 +35,11 @@ class Estimator(BaseEstimator):
         super().__init_subclass__(**kwargs)
         if "__init__" in cls.__dict__:
             cls.__init__ = _suggesting(cls.__init__)  # type: ignore[method-assign]
+
+    @classmethod
+    @functools.cache  # reading a signature takes as long as a small tree, and it never changes
+    def _get_param_names(cls) -> list[str]:
+        return list(super()._get_param_names())
 
     def set_params(self, **params: Any) -> Self:
         """Change parameters; an unknown name is refused with a suggestion."""
@@ -60,10 +68,10 @@ class Estimator(BaseEstimator):
     def _n_threads(self) -> int:
         return resolve_n_jobs(self.get_params(deep=False).get("n_jobs"))
 
-    def _read_problem(self, X: Any, y: Any, sample_weight: Any, **changes: Any) -> Problem:
-        """Read what ``fit`` was given, as the parameters every learner has say."""
+    def _intake_settings(self, **changes: Any) -> IntakeSettings:
+        """Say how tables are read, as the parameters every learner has say."""
         params = self.get_params(deep=False)
-        settings = IntakeSettings(
+        return IntakeSettings(
             estimator_name=type(self).__name__,
             task=self._task,
             categorical_features=params["categorical_features"],
@@ -71,7 +79,10 @@ class Estimator(BaseEstimator):
             n_threads=self._n_threads(),
             **changes,
         )
-        return read_problem(X, y, sample_weight, settings)
+
+    def _read_problem(self, X: Any, y: Any, sample_weight: Any, **changes: Any) -> Problem:
+        """Read what ``fit`` was given."""
+        return read_problem(X, y, sample_weight, self._intake_settings(**changes))
 
     def _adopt(self, model: Model) -> None:
         """Become the fitted estimator of a model, new or loaded."""
@@ -89,6 +100,15 @@ class Estimator(BaseEstimator):
             del self.feature_names_in_  # left by an earlier fit on a table with names
         if model.target.classes is not None:
             self.classes_ = model.target.classes
+
+    def _attributes(self) -> State:
+        """Give what a fitted estimator knows beside its model, for a file."""
+        return {}, {}
+
+    def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+        """Take back what ``_attributes`` gave, believing nothing."""
+        if meta or arrays:
+            raise InvalidModel(f"a {type(self).__name__} knows nothing beside its model")
 
     def _predictions(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -9,9 +9,10 @@ from spinney.data.binning import BinnedTable, Binner
 from spinney.data.fixed_point import exact_total
 from spinney.data.intake import read_table
 from spinney.data.schema import FeatureSchema
+from spinney.data.table import Table
 from spinney.data.target import Target, read_labels, read_numbers
 from spinney.data.weights import class_weights, read_weights
-from spinney.typing import FloatArray, TableLike
+from spinney.typing import AnyArray, FloatArray, TableLike
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,8 +55,29 @@ class IntakeSettings:
     n_threads: int = 1
 
 
-def read_problem(X: TableLike, y: Any, sample_weight: Any, settings: IntakeSettings) -> Problem:
-    """Read a table, its target and its weights, and bin it once."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What ``fit`` was given, read but not binned. Rows of weight 0 are already gone."""
+
+    schema: FeatureSchema
+    target: Target
+    table: Table
+    y: FloatArray
+    weights: FloatArray | None
+
+    def binner(self, settings: IntakeSettings, rows: AnyArray | None = None) -> Binner:
+        """Learn the bins, from some of the rows or from all."""
+        table, weights = self.table, self.weights
+        if rows is not None:
+            table = table.take(rows)
+            weights = None if weights is None else weights[rows]
+        return Binner.learn(
+            table, weights, max_bins=settings.max_bins, n_threads=settings.n_threads
+        )
+
+
+def read_rows(X: TableLike, y: Any, sample_weight: Any, settings: IntakeSettings) -> Reading:
+    """Read a table, its target and its weights."""
     table = read_table(X)
     weights = read_weights(sample_weight, table.n_rows)
     target, numbers, weights = _read_target(y, table.n_rows, weights, settings)
@@ -64,9 +86,14 @@ def read_problem(X: TableLike, y: Any, sample_weight: Any, settings: IntakeSetti
         table = table.take(keep).forget_unused_levels()
         numbers, weights = numbers[keep], weights[keep]
     schema, table = FeatureSchema.learn(table, settings.categorical_features)
-    binner = Binner.learn(table, weights, max_bins=settings.max_bins, n_threads=settings.n_threads)
-    binned = binner.transform(table, n_threads=settings.n_threads)
-    return Problem(schema, target, binned, numbers, weights)
+    return Reading(schema, target, table, numbers, weights)
+
+
+def read_problem(X: TableLike, y: Any, sample_weight: Any, settings: IntakeSettings) -> Problem:
+    """Read a table, its target and its weights, and bin it once."""
+    reading = read_rows(X, y, sample_weight, settings)
+    binned = reading.binner(settings).transform(reading.table, n_threads=settings.n_threads)
+    return Problem(reading.schema, reading.target, binned, reading.y, reading.weights)
 
 
 def _read_target(

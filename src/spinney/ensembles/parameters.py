@@ -45,12 +45,14 @@ class Integer:
 
 @dataclass(frozen=True, slots=True)
 class Real:
-    """A finite number in an interval whose lower end may be left out."""
+    """A finite number in an interval whose ends may be left out."""
 
     least: float
     most: float = math.inf
     above: bool = False
     """Whether ``least`` itself is left out."""
+    below: bool = False
+    """Whether ``most`` itself is left out."""
 
     def accepts(self, value: Any) -> bool:
         """Tell whether the value may be used."""
@@ -58,25 +60,70 @@ class Real:
             return False
         number = float(value)
         high_enough = number > self.least if self.above else number >= self.least
-        return math.isfinite(number) and high_enough and number <= self.most
+        low_enough = number < self.most if self.below else number <= self.most
+        return math.isfinite(number) and high_enough and low_enough
 
     def describe(self) -> str:
         """Finish the sentence "expected …"."""
         low = f"above {self.least:g}" if self.above else f"of at least {self.least:g}"
-        return f"a number {low}" + ("" if math.isinf(self.most) else f" and at most {self.most:g}")
+        high = f"below {self.most:g}" if self.below else f"at most {self.most:g}"
+        return f"a number {low}" + ("" if math.isinf(self.most) else f" and {high}")
 
 
 @dataclass(frozen=True, slots=True)
 class Fraction:
     """A float above 0 and up to 1.0, told from the integers by its type."""
 
+    below_one: bool = False
+    """Whether 1.0 itself is left out."""
+
     def accepts(self, value: Any) -> bool:
         """Tell whether the value may be used."""
-        return isinstance(value, float | np.floating) and 0.0 < float(value) <= 1.0
+        if not isinstance(value, float | np.floating):
+            return False
+        return 0.0 < float(value) < 1.0 or (float(value) == 1.0 and not self.below_one)
 
     def describe(self) -> str:
         """Finish the sentence "expected …"."""
-        return "a float in (0, 1] for a share"
+        return f"a float in (0, 1{')' if self.below_one else ']'} for a share"
+
+
+@dataclass(frozen=True, slots=True)
+class Boolean:
+    """True or False."""
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether the value may be used."""
+        return isinstance(value, bool | np.bool_)
+
+    def describe(self) -> str:
+        """Finish the sentence "expected …"."""
+        return "True or False"
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """How scikit-learn says what is measured."""
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether the value may be used."""
+        if isinstance(value, str):
+            return value == "loss" or value in self.words
+        return value is None or callable(value)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Names of scorers, and "loss"."""
+        from sklearn.metrics import get_scorer_names  # noqa: PLC0415 - 0.1 s, for few only
+
+        return ("loss", *get_scorer_names())
+
+    def describe(self) -> str:
+        """Finish the sentence "expected …"."""
+        return (
+            "'loss', the name of a scorer (sklearn.metrics.get_scorer_names()), a callable "
+            "(estimator, X, y), or None for the estimator's own score"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +243,8 @@ def check_parameters(owner: str, values: Mapping[str, Any], rules: Mapping[str, 
 def _words(rule: Rule) -> tuple[str, ...]:
     if isinstance(rule, Choice):
         return rule.options
+    if isinstance(rule, Scoring):
+        return rule.words
     if isinstance(rule, Either):
         return tuple(word for part in rule.rules for word in _words(part))
     return ()

@@ -30,6 +30,8 @@ def encode(value: Any, where: str) -> Any:
         return [encode(item, where) for item in value]
     if isinstance(value, tuple):
         return {"$tuple": [encode(item, where) for item in value]}
+    if isinstance(value, set):
+        return {"$set": sorted((encode(item, where) for item in value), key=repr)}
     if isinstance(value, dict):
         pairs = [[encode(key, where), encode(item, where)] for key, item in value.items()]
         return {"$dict": pairs}
@@ -57,6 +59,7 @@ def decode(value: Any) -> Any:
     readers = {
         "$float": _decode_float,
         "$tuple": lambda items: tuple(decode(item) for item in items),
+        "$set": lambda items: {decode(item) for item in items},
         "$dict": lambda pairs: {decode(key): decode(item) for key, item in pairs},
         "$array": _decode_array,
         "$generator": _decode_generator,

@@ -58,6 +58,7 @@ def to_bytes(fitted: Any) -> bytes:
     if not isinstance(model, Model):
         raise CannotSave(f"This {name} is not fitted yet. Call fit() before save().")
     model_meta, model_arrays = model.to_state()
+    known, known_arrays = fitted._attributes()  # noqa: SLF001 - the estimator's part of the file
     parameters = fitted.get_params(deep=False)
     meta = {
         "estimator": name,
@@ -65,7 +66,11 @@ def to_bytes(fitted: Any) -> bytes:
         "parameters": {key: encode(value, key) for key, value in parameters.items()},
         "model": model_meta,
     }
-    return sections.pack(meta, {f"model/{key}": array for key, array in model_arrays.items()})
+    if known:  # one content, one file: nothing to tell is not told
+        meta["attributes"] = known
+    arrays = {f"model/{key}": array for key, array in model_arrays.items()}
+    arrays |= {f"attributes/{key}": array for key, array in known_arrays.items()}
+    return sections.pack(meta, arrays)
 
 
 def from_bytes(data: bytes) -> Any:

@@ -32,6 +32,8 @@ NODE_ARRAYS: Mapping[str, str] = {
 
 ``threshold`` is one more, as float32 when every threshold is one and float64 otherwise.
 """
+_LEAVES_AT_ONCE = 1 << 20
+"""Leaves of rows that staged scores keep at a time."""
 OTHER_ARRAYS: Mapping[str, str] = {
     "tree_start": "<i8",
     "tree_weight": "<f8",
@@ -150,6 +152,26 @@ class TreeForest(Model):
         if self.output.aggregate == "mean" and len(self):
             scores /= self.arrays["tree_weight"].sum()
         return scores
+
+    def staged_scores(
+        self, table: Table, *, trees_per_stage: int, n_threads: int = 1
+    ) -> Iterator[FloatArray]:
+        """Sum the trees stage by stage, each sum from the one before; (n_rows, n_outputs) each.
+
+        For sums of trees with scalar values. The table must conform.
+        """
+        columns = native_columns(table)
+        scores = np.tile(self.arrays["baseline"], (table.n_rows, 1))
+        at_once = trees_per_stage * max(1, _LEAVES_AT_ONCE // max(1, table.n_rows))
+        for first in range(0, len(self), at_once):
+            some = self[first : first + at_once]
+            leaves = np.asarray(some._native.leaf_ids(columns, n_threads))  # noqa: SLF001
+            nodes = leaves + some.arrays["tree_start"][:-1]
+            for tree, output in enumerate(some.arrays["tree_output"]):
+                values = some.arrays["values"][nodes[:, tree], 0]
+                scores[:, output] += some.arrays["tree_weight"][tree] * values
+                if (tree + 1) % trees_per_stage == 0:
+                    yield scores.copy()
 
     def leaf_ids(
         self, X: TableLike, *, n_threads: int = 1, estimator_name: str = "this model"

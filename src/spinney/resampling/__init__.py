@@ -1,5 +1,6 @@
-"""Drawing rows again: bootstrap."""
+"""Drawing rows again: bootstrap, subsamples."""
 
 from spinney.resampling.bootstrap import Interval, bootstrap_interval
+from spinney.resampling.subsample import RowDraws
 
-__all__ = ["Interval", "bootstrap_interval"]
+__all__ = ["Interval", "RowDraws", "bootstrap_interval"]

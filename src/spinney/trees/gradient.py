@@ -165,6 +165,16 @@ class GradientGrower:
         """
         self._native.add_leaf_values(tree.values.reshape(-1), scores, output)
 
+    def keep_monotone(self, values: FloatArray) -> FloatArray:
+        """Bring values of the nodes of the tree grown last into the bounds its splits set.
+
+        Below a split on a constrained feature no value of one side may pass the middle of both
+        children: whatever the values were, the tree that has them is monotone afterwards.
+        """
+        kept = values.copy()
+        self._native.keep_monotone(kept)
+        return kept
+
     def node_rows(self) -> NodeRows:
         """Give the rows of every node of the tree grown last."""
         return NodeRows(**self._native.node_ranges())

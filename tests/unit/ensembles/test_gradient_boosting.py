@@ -219,3 +219,52 @@ def test_bad_settings_and_targets_are_refused():
         GradientBoostingRegressor(loss="gamma").fit(X, np.full(50, -1.0))
     with pytest.raises(InvalidInput, match="1d array"):
         GradientBoostingRegressor().fit(X, np.column_stack([y, y]))
+
+
+# Rounds one by one, and attributes
+
+
+@pytest.mark.parametrize("kind", ["regression", "binary", "several classes"])
+def test_stages_are_the_predictions_of_shorter_fits(kind):
+    frame, y, weights = problems()
+    target = {"binary": y > 14, "several classes": np.digitize(y, [10, 18])}.get(kind, y)
+    estimator = GradientBoostingRegressor if kind == "regression" else GradientBoostingClassifier
+    model = estimator(max_iter=6).fit(frame, target, weights)
+    names = (
+        ["predict"] if kind == "regression" else ["predict", "predict_proba", "decision_function"]
+    )
+    for name in names:
+        stages = list(getattr(model, f"staged_{name}")(frame))
+        assert len(stages) == model.n_iter_ == 6
+        assert np.array_equal(stages[-1], getattr(model, name)(frame))
+        shorter = estimator(max_iter=2).fit(frame, target, weights)
+        assert np.array_equal(stages[1], getattr(shorter, name)(frame))
+
+
+def test_stages_cost_one_round_each(monkeypatch):
+    X, y = friedman(500)
+    model = GradientBoostingRegressor(max_iter=40).fit(X, y)
+    monkeypatch.setattr("spinney.model.forest._LEAVES_AT_ONCE", 2000)  # four rounds at a time
+    walked, real = [], type(model.model_)._some
+
+    def some(self, chosen):
+        walked.extend(chosen)
+        return real(self, chosen)
+
+    monkeypatch.setattr(type(model.model_), "_some", some)
+    stages = list(model.staged_predict(X))
+    assert walked == list(range(40))
+    assert np.array_equal(stages[-1], model.predict(X))
+
+
+def test_attributes_say_what_was_learnt():
+    frame, y, _ = problems()
+    model = GradientBoostingClassifier(max_iter=3).fit(frame, np.digitize(y, [10, 18]))
+    assert (model.n_iter_, model.n_trees_per_iteration_) == (3, 3)
+    assert model.is_categorical_.tolist() == [name == "c" for name in "abcdefgh"]
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    plain = GradientBoostingRegressor(max_iter=3).fit(frame[["a", "b"]], y)
+    assert plain.n_trees_per_iteration_ == 1
+    assert plain.is_categorical_ is None
+    for name in ("n_iter_", "is_categorical_", "n_trees_per_iteration_", "feature_importances_"):
+        assert not hasattr(GradientBoostingRegressor(), name)

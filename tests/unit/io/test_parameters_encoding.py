@@ -36,6 +36,8 @@ PLAIN = [
     {},
     {"a": 1, 2: "b", True: 0.5, None: [1]},
     {(1, 2): {"x": (3,)}},
+    set(),
+    [{2, 0, 1}, {3}],
 ]
 
 
@@ -137,7 +139,17 @@ def test_legacy_generator_over_another_bit_generator_comes_back():
 
 
 @pytest.mark.parametrize(
-    "value", [object(), {1, 2}, b"bytes", 1j, lambda: 1, np.array([object()]), np.dtype("f8"), int]
+    "value",
+    [
+        object(),
+        frozenset({1, 2}),
+        b"bytes",
+        1j,
+        lambda: 1,
+        np.array([object()]),
+        np.dtype("f8"),
+        int,
+    ],
 )
 def test_value_without_a_safe_form_is_refused_by_name(value):
     with pytest.raises(CannotSave, match="max_depth is a"):

@@ -1,19 +1,31 @@
-"""Gradient boosting, as estimators."""
+"""Gradient boosting: what the estimators share, which is everything but the loss."""
 
 import abc
-from collections.abc import Mapping
+import copy
+import warnings
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.data.target import Labels
-from spinney.data.weights import weights_per_class
+from spinney.data.table import Kind
 from spinney.ensembles.estimator import Estimator
-from spinney.ensembles.fitting import Problem
-from spinney.ensembles.gradient.rounds import RoundSettings, boost_rounds
+from spinney.ensembles.fitting import IntakeSettings, Reading
+from spinney.ensembles.fitting import read_rows as read_training_rows
+from spinney.ensembles.gradient.plan import Plan, policy_of, round_settings
+from spinney.ensembles.gradient.rounds import boost_rounds
+from spinney.ensembles.gradient.rows import (
+    HeldOut,
+    arrange_rows,
+    bins_digest,
+    draw_held_out,
+    read_held_out,
+)
+from spinney.ensembles.gradient.stopping import Watch
+from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.ensembles.parameters import (
+    Boolean,
     Checked,
     Choice,
     Fraction,
@@ -22,18 +34,19 @@ from spinney.ensembles.parameters import (
     Nothing,
     Real,
     Rule,
+    Scoring,
     Seed,
     either,
 )
-from spinney.losses import Loss, MultinomialLoss
-from spinney.losses.loss import BINARY_LOSSES, REGRESSION_LOSSES, loss_named
-from spinney.model import Model, Policy, TreeForest
-from spinney.model.forest import Output
+from spinney.errors import InterruptedFit, InvalidInput, InvalidModel, InvalidParameter
+from spinney.losses import Loss
+from spinney.model import Model, TreeForest
+from spinney.model.links import LINKS
+from spinney.model.model import State
 from spinney.randomness import seed_from
-from spinney.trees.gradient import GradientTreeSettings
-from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
+from spinney.typing import AnyArray, FloatArray, TableLike
 
-_BOOSTING_RULES: Mapping[str, Rule] = {
+BOOSTING_RULES: Mapping[str, Rule] = {
     "learning_rate": Real(0.0, above=True),
     "max_iter": Integer(1),
     "max_leaf_nodes": either(Integer(2), Nothing("no limit")),
@@ -44,24 +57,51 @@ _BOOSTING_RULES: Mapping[str, Rule] = {
     "l2_regularization": Real(0.0),
     "l1_regularization": Real(0.0),
     "min_split_gain": Real(0.0),
+    "subsample": Fraction(),
     "max_features": Fraction(),
+    "max_features_per_tree": Fraction(),
     "max_bins": Integer(2, 255),
     "categorical_features": Checked("'from_dtype', None, a mask, positions or names"),
+    "monotonic_cst": Checked("None, -1, 0 or 1 per feature, or a dict from names to these"),
+    "interaction_cst": Checked("None, 'pairwise', 'no_interactions' or groups of positions"),
     "unseen": Choice(("missing", "error")),
     "extra_columns": Choice(("error", "ignore")),
+    "warm_start": Boolean(),
+    "early_stopping": either(Choice(("auto",)), Boolean()),
+    "scoring": Scoring(),
+    "validation_fraction": either(
+        Fraction(below_one=True), Integer(1), Nothing("stopping on the training rows")
+    ),
+    "n_iter_no_change": Integer(1),
+    "tol": Real(0.0),
+    "verbose": either(Boolean(), Integer(0)),
     "random_state": Seed(),
     "n_jobs": Jobs(),
 }
 
+AUTO_STOPPING_ROWS = 10_000
+"""``early_stopping="auto"`` stops early on tables with more rows."""
 
-class _GradientBoosting(Estimator):
-    """What the classifier and the regressor share: everything but the loss."""
+
+class GradientBoosting(Estimator):
+    """Base of the estimators: a subclass has parameters, a loss and the form of predictions."""
 
     _model_class: ClassVar[type[Model]] = TreeForest
     model_: TreeForest
 
-    def fit(self, X: TableLike, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: TableLike,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: TableLike = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Self:
         """Add trees along the negative gradient of the loss.
+
+        An interrupt (Ctrl-C) keeps the rounds learnt so far, and warns.
 
         Parameters
         ----------
@@ -70,42 +110,166 @@ class _GradientBoosting(Estimator):
         y : n labels or numbers
         sample_weight : n numbers, optional
             A weight of k counts as the row k times; rows of weight 0 are as if absent.
+        X_val, y_val, sample_weight_val : optional
+            Rows to measure rounds on, for early stopping, in place of rows split off X. Their
+            weights count in the score only, and class weights do not.
 
         Returns
         -------
         self
         """
         self._check_parameters()
-        params = self.get_params(deep=False)
-        problem = self._read_problem(X, y, sample_weight, multi_output=False)
-        loss = self._loss(problem)
-        loss.check(problem.y.reshape(-1))
-        settings = _round_settings(params, len(problem.schema.names), self._n_threads())
-        self._adopt(
-            TreeForest.from_trees(
-                boost_rounds(problem, self._factors(problem), loss, settings),
-                problem.schema,
-                problem.target,
-                problem.binned.features,
-                output=Output(link=loss.link, aggregate="sum"),
-                policy=Policy(unseen=params["unseen"], extra=params["extra_columns"]),
-            )
-        )
+        plan = self._plan(X, y, sample_weight, (X_val, y_val, sample_weight_val))
+        grown = self._resume(plan) if self._goes_on() else BoostedSum.start(plan.rows, plan.loss)
+        watch = plan.watch(lambda: self._twin(plan.freeze(grown)))
+        plan.rows.tables.clear()  # from here on there are only bins
+        if watch is not None and not self._goes_on():
+            watch.look(grown)
+        self._boost(plan, grown, watch)
         return self
 
+    def _plan(
+        self, X: TableLike, y: Any, sample_weight: Any, given: tuple[TableLike, Any, Any]
+    ) -> Plan:
+        """Read and bin everything; ``given`` are the user's own validation rows."""
+        params = self._parameters()
+        intake = self._intake_settings(multi_output=False)
+        reading = read_training_rows(X, y, sample_weight, intake)
+        loss = self._loss(reading)
+        self._check_reading(reading, loss)
+        seed = self._seed if self._goes_on() else self._draw_seed()
+        settings = round_settings(params, reading, loss, intake, seed=seed)
+        stops, held_out = _validation(params, reading, given, seed, intake)
+        if isinstance(held_out, HeldOut):
+            self._check_held_out(held_out, reading, loss)
+        rows = arrange_rows(reading, self._factors(reading), held_out, intake)
+        return Plan(params, reading.schema, rows, loss, settings, stops)
+
+    def _goes_on(self) -> bool:
+        """Tell whether ``fit`` goes on with the model of the last one."""
+        return bool(self._parameters()["warm_start"]) and hasattr(self, "model_")
+
+    def _boost(self, plan: Plan, grown: BoostedSum, watch: Watch | None) -> None:
+        """Add the rounds, and become the estimator that learnt them."""
+        was_interrupted = boost_rounds(plan.rows, plan.loss, plan.settings, grown, watch)
+        if watch is not None and watch.progress is not None:
+            watch.progress.close(grown)
+        self._adopt(plan.freeze(grown))
+        self.train_score_ = np.array(grown.train_scores)
+        self.validation_score_ = np.array(grown.validation_scores)
+        self.do_early_stopping_ = plan.stops_early
+        self._seed = plan.settings.seed
+        self._bins = bins_digest(plan.rows.binned.features)
+        if was_interrupted:
+            warnings.warn(
+                f"fit was interrupted after {grown.n_rounds} of {plan.settings.max_rounds} rounds "
+                "and keeps them. Set warm_start=True and call fit again to add the others.",
+                InterruptedFit,
+                stacklevel=3,
+            )
+
     @abc.abstractmethod
-    def _loss(self, problem: Problem) -> Loss:
+    def _loss(self, reading: Reading) -> Loss:
         """Choose the loss for what was read."""
 
-    def _factors(self, problem: Problem) -> FloatArray | None:  # noqa: ARG002 - classifiers use it
+    def _parameters(self) -> dict[str, Any]:
+        """Give all parameters there are, also those that a subclass does not offer."""
+        return dict(self.get_params(deep=False))
+
+    def _draw_seed(self) -> int:
+        return seed_from(self.get_params(deep=False)["random_state"])
+
+    def _factors(self, reading: Reading) -> FloatArray | None:  # noqa: ARG002 - classifiers use it
         """Give the factor of each row's loss; None: all 1."""
         return None
+
+    def _check_reading(self, reading: Reading, loss: Loss) -> None:
+        """Refuse what the loss is not defined for."""
+        loss.check(reading.y.reshape(-1))
+
+    def _check_held_out(self, held_out: HeldOut, reading: Reading, loss: Loss) -> None:
+        try:
+            # With the largest target of all, targets that happen to be all zero are not refused.
+            loss.check(np.append(held_out.y, reading.y.max()))
+        except InvalidInput as error:
+            raise InvalidInput(f"y_val: {error}") from error
+
+    def _twin(self, model: TreeForest) -> Any:
+        twin = copy.copy(self)
+        twin._adopt(model)  # noqa: SLF001 - a copy of its own class
+        return twin
+
+    def _resume(self, plan: Plan) -> BoostedSum:
+        """Go on with the model there is, if the data are those it was learnt from."""
+        params, model = plan.params, self.model_
+        if params["max_iter"] < self.n_iter_:
+            raise InvalidParameter(
+                f"max_iter={params['max_iter']} must be larger than or equal to "
+                f"n_iter_={self.n_iter_} when warm_start==True"
+            )
+        same = (
+            bins_digest(plan.rows.binned.features) == self._bins
+            and plan.schema == model.schema
+            and plan.rows.target.same_as(model.target)
+            and plan.loss.link == model.output.link
+        )
+        if not same:
+            raise InvalidInput(
+                "warm_start=True goes on with the model of an earlier fit, but X, y or the loss "
+                "are not those it was learnt from: features, classes, link or bins differ. Give "
+                "the same table, weights and validation rows, or set warm_start=False to begin "
+                "anew."
+            )
+        grown = BoostedSum.resume(plan.rows, model, plan.settings.n_threads)
+        grown.train_scores = self.train_score_.tolist()
+        grown.validation_scores = self.validation_score_.tolist()
+        grown.end_round(grown.n_rounds)
+        return grown
+
+    def _adopt(self, model: Model) -> None:
+        if isinstance(model, TreeForest):
+            n_outputs = len(model.arrays["baseline"])
+            in_turn = np.arange(len(model)) % n_outputs
+            if (
+                len(model) % n_outputs
+                or model.output.aggregate != "sum"
+                or not np.array_equal(model.arrays["tree_output"], in_turn)
+            ):
+                raise InvalidModel("boosting adds a tree to every output in turn, in whole rounds")
+        super()._adopt(model)
+
+    def _raw_scores(self, X: TableLike) -> FloatArray:
+        check_is_fitted(self)
+        table = self.model_.conform(X, type(self).__name__)
+        return self.model_.raw_scores(table, n_threads=self._n_threads())
+
+    def _staged_scores(self, X: TableLike) -> Iterator[FloatArray]:
+        check_is_fitted(self)
+        table = self.model_.conform(X, type(self).__name__)
+        return self.model_.staged_scores(
+            table, trees_per_stage=self.n_trees_per_iteration_, n_threads=self._n_threads()
+        )
+
+    def _through_link(self, scores: FloatArray) -> FloatArray:
+        return LINKS[self.model_.output.link](scores)
+
+    @property
+    def n_trees_per_iteration_(self) -> int:
+        """Trees per round: one, or one per class if there are more than two."""
+        check_is_fitted(self)
+        return len(self.model_.arrays["baseline"])
 
     @property
     def n_iter_(self) -> int:
         """Rounds of boosting: trees per output."""
+        return len(self.model_) // self.n_trees_per_iteration_
+
+    @property
+    def is_categorical_(self) -> AnyArray | None:
+        """Whether each feature is categorical; None if none is."""
         check_is_fitted(self)
-        return len(self.model_) // len(self.model_.arrays["baseline"])
+        mask = np.array([kind is Kind.CATEGORICAL for kind in self.model_.schema.kinds])
+        return mask if mask.any() else None
 
     @property
     def feature_importances_(self) -> FloatArray:
@@ -114,232 +278,50 @@ class _GradientBoosting(Estimator):
         gains = self.model_.feature_gains()
         return gains / (gains.sum() or 1.0)
 
+    def _attributes(self) -> State:
+        meta = {"seed": self._seed, "bins": self._bins, "early_stopping": self.do_early_stopping_}
+        scores = {"train_score": self.train_score_, "validation_score": self.validation_score_}
+        return meta, scores
 
-class GradientBoostingRegressor(RegressorMixin, _GradientBoosting):
-    """Gradient boosting of histogram trees, for numbers.
-
-    The model is the same, bit for bit, for every number of threads and every machine: sums are
-    integers, draws are functions of what is drawn, and ``exp`` is our own.
-
-    Parameters
-    ----------
-    loss : {"squared", "poisson", "gamma", "tweedie"}
-        What is minimised; all but "squared" model the logarithm of the mean.
-    learning_rate : float
-        Factor of every tree.
-    max_iter : int
-        Rounds of boosting.
-    max_leaf_nodes, max_depth : int or None
-        Size of a tree.
-    growth : {"leaf_wise", "level_wise"}
-        Best leaf first, or level by level.
-    min_samples_leaf : int
-        Least weight of rows in a leaf.
-    min_child_weight : float
-        Least sum of second derivatives in a leaf; without any, the Newton step of a leaf of rows
-        that are already certain would have no bound.
-    l2_regularization, l1_regularization, min_split_gain : float
-        Penalties of leaf values and of leaves.
-    max_features : float
-        Share of features drawn at each node to choose from.
-    max_bins : int
-        Most bins for the values of a numeric feature, up to 255; categories have up to 255.
-    categorical_features : "from_dtype", None, mask, positions or names
-        Which features are categories.
-    unseen : {"missing", "error"}
-        What an unknown category means at predict.
-    extra_columns : {"error", "ignore"}
-        What unknown columns mean at predict.
-    random_state : int, Generator, RandomState or None
-        Decides the draws of ``max_features``.
-    n_jobs : int or None
-        Threads; None for all this process may use.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spinney import GradientBoostingRegressor
-    >>> X = np.arange(200.0).reshape(-1, 1)
-    >>> model = GradientBoostingRegressor().fit(X, np.sin(X[:, 0] / 20))
-    >>> model.score(X, np.sin(X[:, 0] / 20)) > 0.9
-    True
-    """
-
-    _task = "regression"
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        "loss": Choice(tuple(REGRESSION_LOSSES)),
-        **_BOOSTING_RULES,
-    }
-
-    def __init__(
-        self,
-        *,
-        loss: str = "squared",
-        learning_rate: float = 0.1,
-        max_iter: int = 100,
-        max_leaf_nodes: int | None = 31,
-        max_depth: int | None = None,
-        growth: str = "leaf_wise",
-        min_samples_leaf: int = 20,
-        min_child_weight: float = 1e-3,
-        l2_regularization: float = 0.0,
-        l1_regularization: float = 0.0,
-        min_split_gain: float = 0.0,
-        max_features: float = 1.0,
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        unseen: str = "missing",
-        extra_columns: str = "error",
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.loss = loss
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.growth = growth
-        self.min_samples_leaf = min_samples_leaf
-        self.min_child_weight = min_child_weight
-        self.l2_regularization = l2_regularization
-        self.l1_regularization = l1_regularization
-        self.min_split_gain = min_split_gain
-        self.max_features = max_features
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.unseen = unseen
-        self.extra_columns = extra_columns
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _loss(self, problem: Problem) -> Loss:  # noqa: ARG002 - classifiers look at it
-        return loss_named(self.loss, REGRESSION_LOSSES)
-
-    def predict(self, X: TableLike) -> FloatArray:
-        """Give the expected value of each row; (n_rows,)."""
-        means: FloatArray = self._predictions(X)
-        return means[:, 0]
+    def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+        types = {"seed": int, "bins": str, "early_stopping": bool}
+        if (
+            {name: type(value) for name, value in meta.items()} != types
+            or not 0 <= meta["seed"] < 2**64
+            or len(meta["bins"]) != 64
+            or set(arrays) != {"train_score", "validation_score"}
+            or any(scores.dtype != "<f8" or scores.ndim != 1 for scores in arrays.values())
+        ):
+            raise InvalidModel("what the estimator knows beside its model is missing or unknown")
+        self._seed, self._bins = meta["seed"], meta["bins"]
+        self.do_early_stopping_ = meta["early_stopping"]
+        self.train_score_ = arrays["train_score"].copy()
+        self.validation_score_ = arrays["validation_score"].copy()
 
 
-class GradientBoostingClassifier(ClassifierMixin, _GradientBoosting):
-    """Gradient boosting of histogram trees, for classes.
-
-    Two classes take one tree per round and the loss ``"logistic"`` or ``"exponential"``; more take
-    one tree per class and round, and the multinomial loss. The other parameters are those of
-    :class:`GradientBoostingRegressor`, and ``class_weight``: None, "balanced" or a dict. Class
-    weights multiply the loss; they do not count for ``min_samples_leaf``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from spinney import GradientBoostingClassifier
-    >>> X = np.arange(100.0).reshape(-1, 1)
-    >>> model = GradientBoostingClassifier().fit(X, np.where(X[:, 0] < 50, "low", "high"))
-    >>> model.predict([[3.0], [97.0]])
-    array(['low', 'high'], dtype='<U4')
-    """
-
-    _task = "classification"
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        "loss": Choice(tuple(BINARY_LOSSES)),
-        **_BOOSTING_RULES,
-        "class_weight": Checked("None, 'balanced' or a dict from class to weight"),
-    }
-    classes_: AnyArray
-
-    def __init__(
-        self,
-        *,
-        loss: str = "logistic",
-        learning_rate: float = 0.1,
-        max_iter: int = 100,
-        max_leaf_nodes: int | None = 31,
-        max_depth: int | None = None,
-        growth: str = "leaf_wise",
-        min_samples_leaf: int = 20,
-        min_child_weight: float = 1e-3,
-        l2_regularization: float = 0.0,
-        l1_regularization: float = 0.0,
-        min_split_gain: float = 0.0,
-        max_features: float = 1.0,
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        unseen: str = "missing",
-        extra_columns: str = "error",
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.loss = loss
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.growth = growth
-        self.min_samples_leaf = min_samples_leaf
-        self.min_child_weight = min_child_weight
-        self.l2_regularization = l2_regularization
-        self.l1_regularization = l1_regularization
-        self.min_split_gain = min_split_gain
-        self.max_features = max_features
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.unseen = unseen
-        self.extra_columns = extra_columns
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _loss(self, problem: Problem) -> Loss:
-        if problem.target.n_outputs == 2:
-            return loss_named(self.loss, BINARY_LOSSES)
-        return MultinomialLoss(problem.target.n_outputs)
-
-    def _factors(self, problem: Problem) -> FloatArray | None:
-        if self.class_weight is None:
-            return None
-        labels = Labels(np.asarray(problem.target.classes), problem.y.astype(np.int32))
-        return weights_per_class(self.class_weight, labels, problem.weights)[labels.codes]
-
-    def decision_function(self, X: TableLike) -> FloatArray:
-        """Raw scores: (n_rows,) for two classes, (n_rows, n_classes) for more."""
-        check_is_fitted(self)
-        table = self.model_.conform(X, type(self).__name__)
-        scores = self.model_.raw_scores(table, n_threads=self._n_threads())
-        return scores[:, 0] if scores.shape[1] == 1 and len(self.classes_) == 2 else scores
-
-    def predict_proba(self, X: TableLike) -> FloatArray:
-        """Probability of each class; (n_rows, n_classes)."""
-        shares: FloatArray = self._predictions(X)
-        return shares
-
-    def predict_log_proba(self, X: TableLike) -> FloatArray:
-        """Logarithm of ``predict_proba``."""
-        return np.log(self.predict_proba(X))
-
-    def predict(self, X: TableLike) -> AnyArray:
-        """Likeliest class of each row; ties go to the first of ``classes_``."""
-        probabilities = self.predict_proba(X)
-        labels: AnyArray = self.classes_[probabilities.argmax(axis=1)]
-        return labels
-
-
-def _round_settings(params: Mapping[str, Any], n_features: int, n_threads: int) -> RoundSettings:
-    share = params["max_features"]
-    return RoundSettings(
-        max_rounds=params["max_iter"],
-        learning_rate=params["learning_rate"],
-        tree=GradientTreeSettings(
-            max_leaf_nodes=params["max_leaf_nodes"],
-            max_depth=params["max_depth"],
-            leaf_wise=params["growth"] == "leaf_wise",
-            min_samples_leaf=params["min_samples_leaf"],
-            min_child_weight=params["min_child_weight"],
-            l1=params["l1_regularization"],
-            l2=params["l2_regularization"],
-            min_split_gain=params["min_split_gain"],
-            max_features=None if share == 1.0 else max(1, int(share * n_features)),
-        ),
-        seed=seed_from(params["random_state"]),
-        n_threads=n_threads,
-    )
+def _validation(
+    params: Mapping[str, Any],
+    reading: Reading,
+    given: tuple[TableLike, Any, Any],
+    seed: int,
+    settings: IntakeSettings,
+) -> tuple[bool, AnyArray | HeldOut | None]:
+    """Tell whether to stop early, and give the rows that decide when, if they do not train."""
+    X_val, y_val, sample_weight_val = given
+    if (X_val is None) != (y_val is None):
+        here, missing = ("y_val", "X_val") if X_val is None else ("X_val", "y_val")
+        raise InvalidInput(f"{here} is provided, but {missing} was not provided. Give both.")
+    if X_val is None and sample_weight_val is not None:
+        raise InvalidInput("sample_weight_val is provided, but X_val and y_val are not. Give them.")
+    wish = params["early_stopping"]
+    if X_val is not None:
+        if not wish:
+            raise InvalidInput(
+                "X_val and y_val are passed to fit while at the same time early_stopping is False. "
+                "Nothing would look at them: set early_stopping to True or 'auto'."
+            )
+        return True, read_held_out(given, reading, policy_of(params), settings)
+    stops = len(reading.y) > AUTO_STOPPING_ROWS if wish == "auto" else bool(wish)
+    if not stops or params["validation_fraction"] is None:
+        return stops, None
+    return stops, draw_held_out(reading, params["validation_fraction"], seed)

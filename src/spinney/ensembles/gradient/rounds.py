@@ -4,12 +4,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spinney.ensembles.fitting import Problem
+from spinney.ensembles.gradient.rows import BoostingRows
+from spinney.ensembles.gradient.stopping import Watch
+from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.losses import Loss
-from spinney.model.forest import TreeSum
-from spinney.model.tree import Tree  # noqa: TC001 - an annotation like the others
+from spinney.randomness import Stream, random_bits
+from spinney.resampling import RowDraws
 from spinney.trees.gradient import GradientGrower, GradientTreeSettings
-from spinney.typing import FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,46 +19,57 @@ class RoundSettings:
 
     max_rounds: int
     learning_rate: float
+    subsample: float
     tree: GradientTreeSettings
     seed: int
     n_threads: int
 
 
 def boost_rounds(
-    problem: Problem, factors: FloatArray | None, loss: Loss, settings: RoundSettings
-) -> TreeSum:
+    rows: BoostingRows,
+    loss: Loss,
+    settings: RoundSettings,
+    grown: BoostedSum,
+    watch: Watch | None = None,
+) -> bool:
     """Add one tree per output and round, each fitted to the derivatives at the scores so far.
 
-    ``factors`` multiply the loss of rows, beside the weights of the problem.
+    Rounds are added to ``grown`` until there are enough or the watch says stop. An interrupt ends
+    them too: then ``grown`` has the whole rounds so far, and the answer is True.
     """
-    y = np.ascontiguousarray(problem.y.reshape(len(problem.y), -1)[:, 0])
-    weights = _product(problem.weights, factors)
-    start = loss.start(y, weights)
-    scores = np.tile(start, (len(y), 1))
-    grower = GradientGrower(problem.binned, problem.weights, factors, n_threads=settings.n_threads)
-    trees: list[Tree] = []
-    outputs: list[int] = []
-    for _ in range(settings.max_rounds):
-        at = loss.derivatives(y, scores, settings.n_threads)
-        for output, gradients in enumerate(at.gradients):
-            tree = grower.grow(
-                gradients,
-                None if loss.has_constant_hessian else at.hessians[output],
-                settings.tree,
-                learning_rate=settings.learning_rate,
-                seed=settings.seed + len(trees),
-            )
-            if loss.has_order_statistic_leaves:
-                nodes = grower.node_rows()
-                best = loss.best_leaf_values(y, scores, weights, nodes, settings.n_threads)
-                tree = replace(tree, values=settings.learning_rate * best[:, np.newaxis])
-            grower.add_leaf_values(tree, scores, output)
-            trees.append(tree)
-            outputs.append(output)
-    return TreeSum(trees, start, outputs)
-
-
-def _product(weights: FloatArray | None, factors: FloatArray | None) -> FloatArray | None:
-    if weights is None or factors is None:
-        return factors if weights is None else weights
-    return weights * factors
+    y, scores, trees = rows.y, grown.scores, grown.trees
+    grower = GradientGrower(rows.binned, rows.weights, rows.factors, n_threads=settings.n_threads)
+    draws = None
+    if settings.subsample < 1.0:
+        share, seed = settings.subsample, settings.seed
+        draws = RowDraws(rows.n_rows, share=share, seed=seed, candidates=rows.train.rows)
+    try:
+        for number in range(grown.n_rounds, settings.max_rounds):
+            chosen = rows.train.rows if draws is None else draws.draw(number)
+            at = loss.derivatives(y, scores, settings.n_threads)
+            for output, gradients in enumerate(at.gradients):
+                tree = grower.grow(
+                    gradients,
+                    None if loss.has_constant_hessian else at.hessians[output],
+                    settings.tree,
+                    learning_rate=settings.learning_rate,
+                    seed=random_bits(settings.seed, Stream.FEATURES, len(trees)),
+                    rows=chosen,
+                )
+                if loss.has_order_statistic_leaves:
+                    of_nodes, weights = grower.node_rows(), rows.train.weights
+                    best = loss.best_leaf_values(y, scores, weights, of_nodes, settings.n_threads)
+                    values = settings.learning_rate * grower.keep_monotone(best)
+                    tree = replace(tree, values=values[:, np.newaxis])
+                grower.add_leaf_values(tree, scores, output)
+                trees.append(tree)
+            should_stop = watch is not None and watch.look(grown)
+            grown.end_round(number + 1)
+            if should_stop:
+                break
+    except KeyboardInterrupt:
+        if not grown.n_rounds:
+            raise
+        grown.drop_unfinished_round()
+        return True
+    return False

@@ -1,4 +1,4 @@
-"""Format 1: an estimator is its class name, its parameters and its model."""
+"""Format 1: an estimator is its class name, its parameters, its model and its attributes."""
 
 import importlib
 from typing import Any
@@ -12,14 +12,17 @@ from spinney.model.state import below, model_from_state
 def read_v1(contents: Contents) -> Any:
     """Rebuild the fitted estimator; the class must be one of Spinney's public estimators."""
     meta = contents.meta
-    if set(meta) != {"estimator", "library", "parameters", "model"} or not (
+    attributes = meta.get("attributes", {})
+    if set(meta) - {"attributes"} != {"estimator", "library", "parameters", "model"} or not (
         isinstance(meta["estimator"], str)
         and isinstance(meta["library"], str)
         and isinstance(meta["parameters"], dict)
         and isinstance(meta["model"], dict)
+        and isinstance(attributes, dict)
+        and ("attributes" in meta) == bool(attributes)
     ):
         raise InvalidFile("The file is not a saved estimator: parts of its header are missing.")
-    stray = [name for name in contents.arrays if not name.startswith("model/")]
+    stray = [name for name in contents.arrays if not name.startswith(("model/", "attributes/"))]
     if stray:
         raise InvalidFile(f"The file has sections that belong to nothing: {stray[:5]}")
     package = importlib.import_module("spinney")
@@ -37,4 +40,5 @@ def read_v1(contents: Contents) -> Any:
         raise InvalidFile(f"A parameter in the file is wrong: {error}") from error
     model = model_from_state(meta["model"], below(contents.arrays, "model/"))
     estimator._adopt(model)  # noqa: SLF001 - the one door back into an estimator
+    estimator._adopt_attributes(attributes, below(contents.arrays, "attributes/"))  # noqa: SLF001
     return estimator

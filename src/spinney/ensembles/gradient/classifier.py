@@ -1,0 +1,159 @@
+"""Gradient boosting for classes."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from spinney.data.target import Labels
+from spinney.data.weights import weights_per_class
+from spinney.ensembles.fitting import Reading
+from spinney.ensembles.gradient.boosting import BOOSTING_RULES, GradientBoosting
+from spinney.ensembles.parameters import Checked, Choice, Rule
+from spinney.losses import Loss, MultinomialLoss
+from spinney.losses.loss import BINARY_LOSSES, loss_named
+from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
+
+CLASS_WEIGHT = Checked("None, 'balanced' or a dict from class to weight")
+
+
+class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
+    """Gradient boosting of histogram trees, for classes.
+
+    Two classes take one tree per round and the loss ``"logistic"`` or ``"exponential"``; more take
+    one tree per class and round, and the multinomial loss. The other parameters and attributes are
+    those of :class:`GradientBoostingRegressor`, and ``class_weight``: None, "balanced" or a dict.
+    Class weights multiply the loss; they do not count for ``min_samples_leaf``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spinney import GradientBoostingClassifier
+    >>> X = np.arange(100.0).reshape(-1, 1)
+    >>> model = GradientBoostingClassifier().fit(X, np.where(X[:, 0] < 50, "low", "high"))
+    >>> model.predict([[3.0], [97.0]])
+    array(['low', 'high'], dtype='<U4')
+    """
+
+    _task = "classification"
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "loss": Choice(tuple(BINARY_LOSSES)),
+        **BOOSTING_RULES,
+        "class_weight": CLASS_WEIGHT,
+    }
+    classes_: AnyArray
+
+    def __init__(
+        self,
+        *,
+        loss: str = "logistic",
+        learning_rate: float = 0.1,
+        max_iter: int = 100,
+        max_leaf_nodes: int | None = 31,
+        max_depth: int | None = None,
+        growth: str = "leaf_wise",
+        min_samples_leaf: int = 20,
+        min_child_weight: float = 1e-3,
+        l2_regularization: float = 0.0,
+        l1_regularization: float = 0.0,
+        min_split_gain: float = 0.0,
+        subsample: float = 1.0,
+        max_features: float = 1.0,
+        max_features_per_tree: float = 1.0,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        class_weight: Any = None,
+        unseen: str = "missing",
+        extra_columns: str = "error",
+        warm_start: bool = False,
+        early_stopping: bool | str = False,
+        scoring: Any = "loss",
+        validation_fraction: float | None = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        verbose: int = 0,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.growth = growth
+        self.min_samples_leaf = min_samples_leaf
+        self.min_child_weight = min_child_weight
+        self.l2_regularization = l2_regularization
+        self.l1_regularization = l1_regularization
+        self.min_split_gain = min_split_gain
+        self.subsample = subsample
+        self.max_features = max_features
+        self.max_features_per_tree = max_features_per_tree
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.class_weight = class_weight
+        self.unseen = unseen
+        self.extra_columns = extra_columns
+        self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _loss(self, reading: Reading) -> Loss:
+        if reading.target.n_outputs == 2:
+            return loss_named(self._parameters()["loss"], BINARY_LOSSES)
+        return MultinomialLoss(reading.target.n_outputs)
+
+    def _factors(self, reading: Reading) -> FloatArray | None:
+        if self.class_weight is None:
+            return None
+        labels = Labels(np.asarray(reading.target.classes), reading.y.astype(np.int32))
+        return weights_per_class(self.class_weight, labels, reading.weights)[labels.codes]
+
+    def decision_function(self, X: TableLike) -> FloatArray:
+        """Raw scores: (n_rows,) for two classes, (n_rows, n_classes) for more."""
+        return self._decisions(self._raw_scores(X))
+
+    def predict_proba(self, X: TableLike) -> FloatArray:
+        """Probability of each class; (n_rows, n_classes)."""
+        return self._through_link(self._raw_scores(X))
+
+    def predict_log_proba(self, X: TableLike) -> FloatArray:
+        """Logarithm of ``predict_proba``."""
+        return np.log(self.predict_proba(X))
+
+    def predict(self, X: TableLike) -> AnyArray:
+        """Likeliest class of each row; ties go to the first of ``classes_``."""
+        return self._likeliest(self.predict_proba(X))
+
+    def staged_decision_function(self, X: TableLike) -> Iterator[FloatArray]:
+        """Give what ``decision_function`` would say after each round."""
+        for scores in self._staged_scores(X):
+            yield self._decisions(scores)
+
+    def staged_predict_proba(self, X: TableLike) -> Iterator[FloatArray]:
+        """Give what ``predict_proba`` would say after each round."""
+        for scores in self._staged_scores(X):
+            yield self._through_link(scores)
+
+    def staged_predict(self, X: TableLike) -> Iterator[AnyArray]:
+        """Give what ``predict`` would say after each round."""
+        for probabilities in self.staged_predict_proba(X):
+            yield self._likeliest(probabilities)
+
+    def _decisions(self, scores: FloatArray) -> FloatArray:
+        return scores[:, 0] if scores.shape[1] == 1 and len(self.classes_) == 2 else scores
+
+    def _likeliest(self, probabilities: FloatArray) -> AnyArray:
+        labels: AnyArray = self.classes_[probabilities.argmax(axis=1)]
+        return labels

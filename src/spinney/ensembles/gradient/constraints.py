@@ -1,0 +1,119 @@
+"""Constraints on trees: which way a prediction may go, and which features may meet on a path."""
+
+import itertools
+import numbers
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from spinney.data.schema import FeatureSchema
+from spinney.data.table import Kind
+from spinney.errors import InvalidInput, nearest_names
+
+_SIGNS = (-1, 0, 1)
+
+
+def monotone_signs(
+    given: Any, schema: FeatureSchema, estimator_name: str = "The estimator"
+) -> tuple[int, ...] | None:
+    """Read ``monotonic_cst``: 1, -1 or 0 per feature, by position or by name.
+
+    None where nothing is constrained.
+    """
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        signs = _signs_by_name(given, schema, estimator_name)
+    else:
+        signs = _signs_by_position(given, schema.n_features)
+    for name, kind, sign in zip(schema.names, schema.kinds, signs, strict=True):
+        if sign and kind is Kind.CATEGORICAL:
+            raise InvalidInput(
+                "Categorical features cannot have monotonic constraints: categories have no order. "
+                f"Set monotonic_cst of {name!r} to 0."
+            )
+    return signs if any(signs) else None
+
+
+def _signs_by_name(
+    given: Mapping[Any, Any], schema: FeatureSchema, estimator_name: str
+) -> tuple[int, ...]:
+    if not schema.names_given:
+        raise InvalidInput(
+            f"{estimator_name} was not fitted on data with feature names. Pass monotonic_cst as an "
+            "integer array instead."
+        )
+    unknown = sorted(str(name) for name in given if name not in schema.names)
+    if unknown:
+        shown = unknown[:5] + (["..."] if len(unknown) > 5 else [])
+        raise InvalidInput(
+            f"monotonic_cst contains {len(unknown)} unexpected feature names: {shown}."
+            f"{nearest_names(unknown[0], schema.names)}"
+        )
+    for name, sign in given.items():
+        if not _is_sign(sign):
+            raise InvalidInput(f"monotonic_cst[{name!r}] must be either -1, 0 or 1. Got {sign!r}.")
+    return tuple(int(given.get(name, 0)) for name in schema.names)
+
+
+def _signs_by_position(given: Any, n_features: int) -> tuple[int, ...]:
+    signs = np.asarray(given, dtype=object)
+    wrong = [sign for sign in signs.ravel() if not _is_sign(sign)]
+    if wrong:
+        raise InvalidInput(
+            "monotonic_cst must be an array-like of -1, 0 or 1. Observed values: "
+            f"{sorted(set(map(str, signs.ravel())))}. Give one of these per feature."
+        )
+    if signs.shape != (n_features,):
+        raise InvalidInput(
+            f"monotonic_cst has shape {signs.shape} but the input data X has {n_features} "
+            "features. Give one number per feature, or a dict from names to numbers."
+        )
+    return tuple(int(sign) for sign in signs)
+
+
+def _is_sign(sign: Any) -> bool:
+    return isinstance(sign, numbers.Real) and sign in _SIGNS
+
+
+def interaction_groups(given: Any, n_features: int) -> tuple[tuple[int, ...], ...] | None:
+    """Read ``interaction_cst``: groups of features that may occur together on a path.
+
+    Features that no group names form one more group.
+
+    Examples
+    --------
+    >>> interaction_groups("no_interactions", 3)
+    ((0,), (1,), (2,))
+    >>> interaction_groups([{0, 2}], 4)
+    ((0, 2), (1, 3))
+    """
+    if given is None:
+        return None
+    everything = range(n_features)
+    if isinstance(given, str):
+        words = {"no_interactions": 1, "pairwise": 2}
+        if given not in words:
+            raise InvalidInput(
+                f"interaction_cst={given!r}: expected None, 'pairwise', 'no_interactions' or a "
+                f"sequence of groups of positions.{nearest_names(given, words)}"
+            )
+        return tuple(itertools.combinations(everything, min(words[given], n_features)))
+    try:
+        groups = [tuple(group) for group in given]
+    except TypeError:
+        raise InvalidInput(
+            f"Interaction constraints must be a sequence of tuples or lists, got: {given!r}. "
+            "Write [[0, 1], [2]], for example."
+        ) from None
+    for group in groups:
+        if not all(isinstance(f, numbers.Integral) and 0 <= int(f) < n_features for f in group):
+            raise InvalidInput(
+                "Interaction constraints must consist of integer indices in [0, n_features - 1] = "
+                f"[0, {n_features - 1}], specifying the position of features, got invalid "
+                f"indices: {group!r}"
+            )
+    rest = tuple(sorted(set(everything).difference(*groups)))
+    named = [tuple(sorted({int(feature) for feature in group})) for group in groups]
+    return (*named, rest) if rest else tuple(named)

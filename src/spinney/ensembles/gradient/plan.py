@@ -1,0 +1,121 @@
+"""What one call of ``fit`` is about to do."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from spinney.data.schema import FeatureSchema
+from spinney.ensembles.fitting import IntakeSettings, Reading
+from spinney.ensembles.gradient.constraints import interaction_groups, monotone_signs
+from spinney.ensembles.gradient.progress import Progress
+from spinney.ensembles.gradient.rounds import RoundSettings
+from spinney.ensembles.gradient.rows import BoostingRows, Part
+from spinney.ensembles.gradient.stopping import (
+    Measure,
+    StoppingRule,
+    Watch,
+    by_scorer,
+    few_rows,
+    negative_loss,
+)
+from spinney.ensembles.gradient.sums import BoostedSum
+from spinney.errors import InvalidInput
+from spinney.losses import Loss, MultinomialLoss
+from spinney.model import Policy, TreeForest
+from spinney.model.forest import Output
+from spinney.trees.gradient import GradientTreeSettings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """The parameters, the rows and the loss of a fit, and what follows from them."""
+
+    params: Mapping[str, Any]
+    schema: FeatureSchema
+    rows: BoostingRows
+    loss: Loss
+    settings: RoundSettings
+    stops_early: bool
+
+    def freeze(self, grown: BoostedSum) -> TreeForest:
+        """Make the model of the trees so far."""
+        return TreeForest.from_trees(
+            grown.tree_sum,
+            self.schema,
+            self.rows.target,
+            self.rows.binned.features,
+            output=Output(link=self.loss.link, aggregate="sum"),
+            policy=policy_of(self.params),
+        )
+
+    def watch(self, fitted_twin: Callable[[], Any]) -> Watch | None:
+        """Make the watch over the rounds; None when nobody looks.
+
+        ``fitted_twin`` makes a copy of the estimator that a scorer may ask.
+        """
+        params, rows = self.params, self.rows
+        if not self.stops_early and not params["verbose"]:
+            return None
+        uses_loss = not self.stops_early or params["scoring"] == "loss"
+        twin = None if uses_loss else fitted_twin()
+        train = rows.train if uses_loss else few_rows(rows, rows.train, self.settings.seed)
+        progress = None
+        if params["verbose"]:
+            name, sign = ("loss", -1.0) if uses_loss else ("score", 1.0)
+            progress = Progress(self.settings.max_rounds, name=name, sign=sign)
+        rule = StoppingRule(params["n_iter_no_change"], params["tol"])
+        return Watch(
+            self._measure(train, twin),
+            None if rows.validation is None else self._measure(rows.validation, twin),
+            rule if self.stops_early else None,
+            progress,
+        )
+
+    def _measure(self, part: Part, twin: Any) -> Measure:
+        """Measure rows by the loss, or by a scorer that asks the twin."""
+        if twin is None:
+            return negative_loss(self.loss, self.rows, part, self.settings.n_threads)
+        return by_scorer(twin, self.params["scoring"], self.rows, part, self.freeze)
+
+
+def policy_of(params: Mapping[str, Any]) -> Policy:
+    """Say what happens at predict to unknown categories and columns."""
+    return Policy(unseen=params["unseen"], extra=params["extra_columns"])
+
+
+def round_settings(
+    params: Mapping[str, Any], reading: Reading, loss: Loss, intake: IntakeSettings, *, seed: int
+) -> RoundSettings:
+    """Turn the parameters of an estimator into settings of rounds and trees."""
+    n_features = reading.schema.n_features
+    monotone = monotone_signs(params["monotonic_cst"], reading.schema, intake.estimator_name)
+    if params["monotonic_cst"] is not None and isinstance(loss, MultinomialLoss):
+        raise InvalidInput(
+            "monotonic constraints are not supported for multiclass classification: the classes "
+            "share one scale. Set monotonic_cst=None, or learn one class against the others."
+        )
+    return RoundSettings(
+        max_rounds=params["max_iter"],
+        learning_rate=params["learning_rate"],
+        subsample=params["subsample"],
+        tree=GradientTreeSettings(
+            max_leaf_nodes=params["max_leaf_nodes"],
+            max_depth=params["max_depth"],
+            leaf_wise=params["growth"] == "leaf_wise",
+            min_samples_leaf=params["min_samples_leaf"],
+            min_child_weight=params["min_child_weight"],
+            l1=params["l1_regularization"],
+            l2=params["l2_regularization"],
+            min_split_gain=params["min_split_gain"],
+            max_features=_n_drawn(params["max_features"], n_features),
+            max_features_per_tree=_n_drawn(params["max_features_per_tree"], n_features),
+            monotone=monotone,
+            interactions=interaction_groups(params["interaction_cst"], n_features),
+        ),
+        seed=seed,
+        n_threads=intake.n_threads,
+    )
+
+
+def _n_drawn(share: float, n_features: int) -> int | None:
+    return None if share == 1.0 else max(1, int(share * n_features))

@@ -1,0 +1,210 @@
+"""Gradient boosting for numbers."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from sklearn.base import RegressorMixin
+
+from spinney.ensembles.fitting import Reading
+from spinney.ensembles.gradient.boosting import BOOSTING_RULES, GradientBoosting
+from spinney.ensembles.parameters import Choice, Nothing, Real, Rule, either
+from spinney.errors import InvalidParameter
+from spinney.losses import Loss
+from spinney.losses.loss import REGRESSION_LOSSES, loss_named
+from spinney.typing import FloatArray, RandomState, TableLike
+
+_PARAMETER_OF = {"quantile": "quantile", "huber": "huber_delta", "tweedie": "tweedie_power"}
+"""Losses that have a parameter, and what it is called."""
+
+LOSS_PARAMETER_RULES: Mapping[str, Rule] = {
+    "quantile": either(Real(0.0, 1.0, above=True, below=True), Nothing("other losses")),
+    "huber_delta": Real(0.0, above=True),
+    "tweedie_power": Real(1.0, 2.0, above=True, below=True),
+}
+
+
+class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
+    """Gradient boosting of histogram trees, for numbers.
+
+    The model is the same, bit for bit, for every number of threads and every machine: sums are
+    integers, draws are functions of what is drawn, and ``exp`` is our own.
+
+    Parameters
+    ----------
+    loss : {"squared", "poisson", "gamma", "tweedie"}
+        What is minimised; all but "squared" model the logarithm of the mean.
+    quantile, huber_delta, tweedie_power : float
+        The quantile that loss "quantile" estimates; from where loss "huber" grows linearly; the
+        power of the mean that is the variance under loss "tweedie", between 1 and 2.
+    learning_rate : float
+        Factor of every tree.
+    max_iter : int
+        Rounds of boosting.
+    max_leaf_nodes, max_depth : int or None
+        Size of a tree.
+    growth : {"leaf_wise", "level_wise"}
+        Best leaf first, or level by level.
+    min_samples_leaf : int
+        Least weight of rows in a leaf.
+    min_child_weight : float
+        Least sum of second derivatives in a leaf; without any, the Newton step of a leaf of rows
+        that are already certain would have no bound.
+    l2_regularization, l1_regularization, min_split_gain : float
+        Penalties of leaf values and of leaves.
+    subsample : float
+        Share of rows drawn for each round; the others are not looked at.
+    max_features, max_features_per_tree : float
+        Share of features drawn at each node, and for each tree, to choose from.
+    max_bins : int
+        Most bins for the values of a numeric feature, up to 255; categories have up to 255.
+    categorical_features : "from_dtype", None, mask, positions or names
+        Which features are categories.
+    monotonic_cst : None, sequence or dict
+        1, -1 or 0 per feature, or by name: the prediction never falls, never rises, or may do both
+        as the feature rises.
+    interaction_cst : None, "pairwise", "no_interactions" or sequence of groups of positions
+        Features that may occur together on a path of a tree.
+    unseen : {"missing", "error"}
+        What an unknown category means at predict.
+    extra_columns : {"error", "ignore"}
+        What unknown columns mean at predict.
+    warm_start : bool
+        Whether ``fit`` goes on with the model of the last ``fit``: up to ``max_iter`` rounds, to
+        exactly the model of one uninterrupted fit on the same data.
+    early_stopping : bool or "auto"
+        Whether to stop when rounds no longer help; "auto": given ``X_val``, or more than 10 000
+        rows.
+    scoring : "loss", name of a scorer, callable or None
+        What early stopping looks at.
+    validation_fraction : float, int or None
+        Share or number of rows split off to look at; None: look at the training rows.
+    n_iter_no_change, tol : int, float
+        Stop when this many rounds brought no more than this.
+    verbose : int
+        1: show the progress on stderr.
+    random_state : int, Generator, RandomState or None
+        Decides draws of rows and features and the split for early stopping.
+    n_jobs : int or None
+        Threads; None for all this process may use.
+
+    Attributes
+    ----------
+    model_ : TreeForest
+        The frozen model.
+    n_iter_, n_trees_per_iteration_ : int
+        Rounds, and trees per round.
+    train_score_, validation_score_ : ndarray
+        Score before the first round and after each one; for "loss" the negative mean loss. Empty
+        unless there was early stopping (or ``verbose``, for the training score).
+    do_early_stopping_ : bool
+    is_categorical_ : ndarray or None
+    feature_importances_ : ndarray
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spinney import GradientBoostingRegressor
+    >>> X = np.arange(200.0).reshape(-1, 1)
+    >>> model = GradientBoostingRegressor().fit(X, np.sin(X[:, 0] / 20))
+    >>> model.score(X, np.sin(X[:, 0] / 20)) > 0.9
+    True
+    """
+
+    _task = "regression"
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "loss": Choice(tuple(REGRESSION_LOSSES)),
+        **LOSS_PARAMETER_RULES,
+        **BOOSTING_RULES,
+    }
+
+    def __init__(
+        self,
+        *,
+        loss: str = "squared",
+        quantile: float | None = None,
+        huber_delta: float = 1.0,
+        tweedie_power: float = 1.5,
+        learning_rate: float = 0.1,
+        max_iter: int = 100,
+        max_leaf_nodes: int | None = 31,
+        max_depth: int | None = None,
+        growth: str = "leaf_wise",
+        min_samples_leaf: int = 20,
+        min_child_weight: float = 1e-3,
+        l2_regularization: float = 0.0,
+        l1_regularization: float = 0.0,
+        min_split_gain: float = 0.0,
+        subsample: float = 1.0,
+        max_features: float = 1.0,
+        max_features_per_tree: float = 1.0,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        unseen: str = "missing",
+        extra_columns: str = "error",
+        warm_start: bool = False,
+        early_stopping: bool | str = False,
+        scoring: Any = "loss",
+        validation_fraction: float | None = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        verbose: int = 0,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.loss = loss
+        self.quantile = quantile
+        self.huber_delta = huber_delta
+        self.tweedie_power = tweedie_power
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.growth = growth
+        self.min_samples_leaf = min_samples_leaf
+        self.min_child_weight = min_child_weight
+        self.l2_regularization = l2_regularization
+        self.l1_regularization = l1_regularization
+        self.min_split_gain = min_split_gain
+        self.subsample = subsample
+        self.max_features = max_features
+        self.max_features_per_tree = max_features_per_tree
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.unseen = unseen
+        self.extra_columns = extra_columns
+        self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _loss(self, reading: Reading) -> Loss:  # noqa: ARG002 - classifiers look at it
+        params = self._parameters()
+        loss = loss_named(params["loss"], REGRESSION_LOSSES)
+        name = _PARAMETER_OF.get(params["loss"])
+        if name is None:
+            return loss
+        if params[name] is None:
+            raise InvalidParameter(
+                f"{name}=None of {type(self).__name__}: loss={self.loss!r} needs it. Give a number "
+                "between 0 and 1; 0.5 is the median."
+            )
+        return replace(loss, parameter=float(params[name]))
+
+    def predict(self, X: TableLike) -> FloatArray:
+        """Give the expected value of each row; (n_rows,)."""
+        return self._through_link(self._raw_scores(X))[:, 0]
+
+    def staged_predict(self, X: TableLike) -> Iterator[FloatArray]:
+        """Give what ``predict`` would say after each round."""
+        for scores in self._staged_scores(X):
+            yield self._through_link(scores)[:, 0]

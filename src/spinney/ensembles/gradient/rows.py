@@ -1,0 +1,211 @@
+"""Which rows are learnt from and which are measured on, over one table of bins."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spinney.data.binning import BinnedTable, CategoryBins, FeatureBins
+from spinney.data.fixed_point import exact_total
+from spinney.data.table import Table
+from spinney.data.target import Target, read_labels, read_numbers
+from spinney.data.weights import read_weights
+from spinney.ensembles.fitting import IntakeSettings, Reading
+from spinney.errors import InvalidInput, InvalidInputType, shorten
+from spinney.model import Policy
+from spinney.typing import AnyArray, FloatArray, TableLike
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Some of the rows."""
+
+    rows: AnyArray | None
+    """Their numbers, increasing; None: all."""
+    weights: FloatArray | None
+    """Weights in the loss of all rows, 0 outside the part; None: 1 each."""
+    is_weighted: bool
+    """Whether weights were given, by rows or by classes."""
+
+    def take(self, values: AnyArray) -> AnyArray:
+        """Choose the entries of these rows."""
+        return values if self.rows is None else values[self.rows]
+
+    def total_weight(self, n_rows: int) -> float:
+        """Sum of the weights."""
+        return (
+            float(n_rows) if self.weights is None else exact_total(self.weights[self.weights > 0])
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOut:
+    """Validation rows of a table of their own."""
+
+    table: Table
+    y: FloatArray
+    weights: FloatArray | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoostingRows:
+    """All rows, binned, and the parts they fall into."""
+
+    target: Target
+    binned: BinnedTable
+    tables: list[Table]
+    """The same rows before they were binned, one table behind the other; empty once forgotten."""
+    y: FloatArray
+    """(n_rows,) codes of classes, or numbers."""
+    weights: FloatArray | None
+    factors: FloatArray | None
+    """Factors of the loss of rows, beside the weights: class weights."""
+    train: Part
+    validation: Part | None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, of all parts."""
+        return len(self.y)
+
+    def table_of(self, part: Part) -> Table:
+        """Choose the unbinned rows of a part."""
+        if part is self.validation and len(self.tables) == 2:
+            return self.tables[1]
+        return self.tables[0] if part.rows is None else self.tables[0].take(part.rows)
+
+
+def arrange_rows(
+    reading: Reading,
+    factors: FloatArray | None,
+    held_out: AnyArray | HeldOut | None,
+    settings: IntakeSettings,
+) -> BoostingRows:
+    """Bin all rows once; bins are learnt from the training rows only.
+
+    ``held_out`` is a table of its own, or the numbers of the rows to be left out of training.
+    """
+    if isinstance(held_out, HeldOut):
+        return _with_own_table(reading, factors, held_out, settings)
+    y = np.ascontiguousarray(reading.y.reshape(len(reading.y), -1)[:, 0])
+    in_loss = _product(reading.weights, factors)
+    weights, validation = reading.weights, None
+    train = Part(None, in_loss, in_loss is not None)
+    if held_out is not None:
+        is_held = np.zeros(len(y), bool)
+        is_held[held_out] = True
+        ones = np.ones(len(y)) if in_loss is None else in_loss
+        rows = np.flatnonzero(~is_held).astype(np.uint32)
+        train = Part(rows, np.where(is_held, 0.0, ones), in_loss is not None)
+        validation = Part(held_out, np.where(is_held, ones, 0.0), in_loss is not None)
+        weights = None if weights is None else np.where(is_held, weights[rows].min(), weights)
+    binned = reading.binner(settings, train.rows).transform(
+        reading.table, n_threads=settings.n_threads
+    )
+    return BoostingRows(
+        reading.target, binned, [reading.table], y, weights, factors, train, validation
+    )
+
+
+def _with_own_table(
+    reading: Reading, factors: FloatArray | None, held_out: HeldOut, settings: IntakeSettings
+) -> BoostingRows:
+    n, more = len(reading.y), len(held_out.y)
+    binner = reading.binner(settings)
+    tables = [reading.table, held_out.table]
+    bins = [binner.transform(table, n_threads=settings.n_threads).bins for table in tables]
+    in_loss = _product(reading.weights, factors)
+    ones = np.ones(n) if in_loss is None else in_loss
+    own = np.ones(more) if held_out.weights is None else held_out.weights
+    # A held-out row is never grown on. Its weight in the grower is the smallest one, so that it
+    # changes neither whether all weights are whole nor the grid that they are put on.
+    weights = reading.weights
+    if weights is not None:
+        weights = np.append(weights, np.full(more, weights.min()))
+    return BoostingRows(
+        reading.target,
+        BinnedTable(np.concatenate(bins), binner.features),
+        tables,
+        np.concatenate([reading.y.reshape(n, -1)[:, 0], held_out.y]),
+        weights,
+        None if factors is None else np.append(factors, np.ones(more)),
+        Part(np.arange(n, dtype=np.uint32), np.append(ones, np.zeros(more)), in_loss is not None),
+        Part(
+            np.arange(n, n + more, dtype=np.uint32),
+            np.append(np.zeros(n), own),
+            held_out.weights is not None,
+        ),
+    )
+
+
+def draw_held_out(reading: Reading, fraction: float, seed: int) -> AnyArray:
+    """Draw the rows to validate on, of every class its share; scikit-learn's split."""
+    from sklearn.model_selection import train_test_split  # noqa: PLC0415 - 0.1 s, for few only
+
+    is_classes = reading.target.classes is not None
+    try:
+        _, held_out = train_test_split(
+            np.arange(len(reading.y), dtype=np.uint32),
+            test_size=fraction,
+            stratify=reading.y if is_classes else None,
+            random_state=seed % 2**32,
+        )
+    except ValueError as error:
+        raise InvalidInput(
+            f"validation_fraction={fraction!r} splits no validation rows off {len(reading.y)} rows:"
+            f" {error} Give more rows, another fraction, X_val and y_val, or set "
+            "early_stopping=False."
+        ) from error
+    return np.sort(held_out)
+
+
+def read_held_out(
+    given: tuple[TableLike, Any, Any], reading: Reading, policy: Policy, settings: IntakeSettings
+) -> HeldOut:
+    """Read ``X_val``, ``y_val`` and ``sample_weight_val`` in the terms of the training table."""
+    try:
+        return _held_out(given, reading, policy, settings.estimator_name)
+    except (InvalidInput, InvalidInputType) as error:
+        message = f"In the validation rows (X_val, y_val, sample_weight_val): {error}"
+        raise type(error)(message) from error
+
+
+def _held_out(
+    given: tuple[TableLike, Any, Any], reading: Reading, policy: Policy, name: str
+) -> HeldOut:
+    X_val, y_val, sample_weight_val = given
+    table = reading.schema.conform(
+        X_val, unseen=policy.unseen, extra=policy.extra, estimator_name=name
+    )
+    weights = read_weights(sample_weight_val, table.n_rows)
+    if reading.target.classes is None:
+        numbers = read_numbers(y_val, table.n_rows, name, multi_output=False)
+        return HeldOut(table, numbers, weights)
+    labels = read_labels(y_val, table.n_rows, name)
+    codes = {label: code for code, label in enumerate(reading.target.classes.tolist())}
+    unknown = [label for label in labels.classes.tolist() if label not in codes]
+    if unknown:
+        raise InvalidInput(
+            f"y_val has classes that y lacks: {shorten(unknown)}. y has {shorten(codes)}. Leave "
+            "such rows out of X_val and y_val, or give rows of these classes in X and y."
+        )
+    of_class = np.array([codes[label] for label in labels.classes.tolist()], float)
+    return HeldOut(table, of_class[labels.codes], weights)
+
+
+def bins_digest(features: Sequence[FeatureBins]) -> str:
+    """Give a fingerprint of bins: tables with the same one are binned alike."""
+    digest = hashlib.sha256()
+    for feature in features:
+        numbers = feature.bin_of_code if isinstance(feature, CategoryBins) else feature.cuts
+        digest.update(f"{type(feature).__name__} {len(numbers)} ".encode())
+        digest.update(np.ascontiguousarray(numbers).tobytes())
+    return digest.hexdigest()
+
+
+def _product(weights: FloatArray | None, factors: FloatArray | None) -> FloatArray | None:
+    if weights is None or factors is None:
+        return factors if weights is None else weights
+    return weights * factors

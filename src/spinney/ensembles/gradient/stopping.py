@@ -1,0 +1,118 @@
+"""Watching rounds: measuring them, showing them, and saying when they no longer help."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import resample
+
+from spinney.ensembles.gradient.progress import Progress
+from spinney.ensembles.gradient.rows import BoostingRows, Part
+from spinney.ensembles.gradient.sums import BoostedSum
+from spinney.losses import Loss
+from spinney.model import TreeForest
+
+Measure = Callable[[BoostedSum], float]
+"""How good a sum is on some rows; more is better."""
+
+SCORED_ROWS = 10_000
+"""Training rows that a scorer sees at most: metrics may cost more than a round."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoppingRule:
+    """Stop when none of the last rounds was better than the one before them."""
+
+    patience: int
+    tolerance: float
+
+    def says_stop(self, scores: Sequence[float]) -> bool:
+        """Tell whether to stop after these scores, of which more is better.
+
+        Examples
+        --------
+        >>> rule = StoppingRule(patience=2, tolerance=0.1)
+        >>> rule.says_stop([1.0, 1.05, 1.09]), rule.says_stop([1.0, 1.05, 1.2])
+        (True, False)
+        """
+        if len(scores) <= self.patience:
+            return False
+        reference = scores[-self.patience - 1] + self.tolerance
+        return not any(score > reference for score in scores[-self.patience :])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Watch:
+    """Measures every round; ``rule`` decides by the validation rows, else by the training rows."""
+
+    train: Measure
+    validation: Measure | None
+    rule: StoppingRule | None
+    progress: Progress | None = None
+
+    def look(self, grown: BoostedSum) -> bool:
+        """Measure the sum as it is now, and tell whether to stop."""
+        grown.train_scores.append(self.train(grown))
+        watched = grown.train_scores
+        if self.validation is not None:
+            watched = grown.validation_scores
+            watched.append(self.validation(grown))
+        if self.progress is not None:
+            self.progress.show(grown)
+        return self.rule is not None and self.rule.says_stop(watched)
+
+
+def negative_loss(loss: Loss, rows: BoostingRows, part: Part, n_threads: int) -> Measure:
+    """Measure by the loss itself."""
+    count = part.total_weight(rows.n_rows)
+    return lambda grown: -loss.total(rows.y, grown.scores, part.weights, n_threads) / count
+
+
+def by_scorer(
+    twin: Any,
+    scoring: Any,
+    rows: BoostingRows,
+    part: Part,
+    freeze: Callable[[BoostedSum], TreeForest],
+) -> Measure:
+    """Measure by a scorer of scikit-learn; ``twin`` is a fitted copy of the estimator.
+
+    Scorers with a name ask only for predictions of the rows they are given, so they get them from
+    the scores at hand. Any other callable may ask for anything: it gets an estimator with the
+    model so far.
+    """
+    from sklearn.metrics import check_scoring  # noqa: PLC0415 - 0.1 s, for few only
+
+    scorer = check_scoring(twin, scoring)
+    y = part.take(rows.y)
+    if rows.target.classes is not None:
+        y = rows.target.classes[y.astype(np.int64)]
+    given = {}
+    if part.is_weighted and part.weights is not None:
+        given["sample_weight"] = part.take(part.weights)
+    table = rows.table_of(part) if callable(scoring) else None
+
+    def measure(grown: BoostedSum) -> float:
+        if table is None:
+            twin._raw_scores = lambda _: part.take(grown.scores)  # noqa: SLF001 - it is ours
+        else:
+            twin._adopt(freeze(grown))  # noqa: SLF001
+        return float(scorer(twin, table, y, **given))
+
+    return measure
+
+
+def few_rows(rows: BoostingRows, part: Part, seed: int) -> Part:
+    """Choose at most ``SCORED_ROWS`` rows of a part, of every class its share."""
+    chosen = part.take(np.arange(rows.n_rows, dtype=np.uint32))
+    if len(chosen) <= SCORED_ROWS:
+        return part
+    chosen = resample(
+        chosen,
+        n_samples=SCORED_ROWS,
+        replace=False,
+        random_state=seed % 2**32,
+        stratify=rows.y[chosen] if rows.target.classes is not None else None,
+    )
+    return Part(np.sort(chosen), part.weights, part.is_weighted)

@@ -1,0 +1,59 @@
+"""A boosted sum while it grows."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from spinney.ensembles.gradient.rows import BoostingRows
+from spinney.losses import Loss
+from spinney.model import TreeForest
+from spinney.model.forest import TreeSum
+from spinney.model.tree import Tree
+from spinney.typing import FloatArray
+
+
+@dataclass(slots=True, eq=False)
+class BoostedSum:
+    """Trees on top of a constant, the scores they give all rows, and how good each round was."""
+
+    baseline: FloatArray
+    scores: FloatArray
+    """(n_rows, n_outputs), C order."""
+    trees: list[Tree] = field(default_factory=list)
+    n_rounds: int = 0
+    """Whole rounds; during a round there are more trees."""
+    train_scores: list[float] = field(default_factory=list)
+    validation_scores: list[float] = field(default_factory=list)
+    _n_scores: tuple[int, int] = (0, 0)
+
+    @classmethod
+    def start(cls, rows: BoostingRows, loss: Loss) -> "BoostedSum":
+        """Begin with the constant that fits the training rows best."""
+        weights = rows.train.weights
+        of_train = None if weights is None else rows.train.take(weights)
+        baseline = loss.start(rows.train.take(rows.y), of_train)
+        return cls(baseline, np.tile(baseline, (rows.n_rows, 1)))
+
+    @classmethod
+    def resume(cls, rows: BoostingRows, model: TreeForest, n_threads: int) -> "BoostedSum":
+        """Go on where a model ended: the same trees, and the same scores to the last bit."""
+        scores = [model.raw_scores(table, n_threads=n_threads) for table in rows.tables]
+        baseline = model.arrays["baseline"]
+        return cls(baseline, np.concatenate(scores), list(model), len(model) // len(baseline))
+
+    @property
+    def tree_sum(self) -> TreeSum:
+        """The trees so far, ready to be frozen."""
+        n_outputs = len(self.baseline)
+        return TreeSum(self.trees, self.baseline, [t % n_outputs for t in range(len(self.trees))])
+
+    def end_round(self, n_rounds: int) -> None:
+        """Count the round that is whole now."""
+        self.n_rounds = n_rounds
+        self._n_scores = (len(self.train_scores), len(self.validation_scores))
+
+    def drop_unfinished_round(self) -> None:
+        """Forget trees and measurements of a round that did not come to its end."""
+        del self.trees[self.n_rounds * len(self.baseline) :]
+        del self.train_scores[self._n_scores[0] :]
+        del self.validation_scores[self._n_scores[1] :]
