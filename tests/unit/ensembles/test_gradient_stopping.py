@@ -105,7 +105,9 @@ def test_scores_are_those_of_scikit_learn_on_the_same_split():
     assert np.allclose(ours.validation_score_, theirs.validation_score_, rtol=1e-5)
 
 
-@pytest.mark.parametrize("scoring", ["r2", None, lambda e, X, y: e.score(X, y)], ids=str)
+@pytest.mark.parametrize(
+    "scoring", ["r2", None, lambda e, X, y: e.score(X, y)], ids=["name", "none", "callable"]
+)
 def test_every_form_of_scorer_gives_the_same_scores(scoring):
     model = GradientBoostingRegressor(
         max_iter=6, early_stopping=True, scoring=scoring, random_state=2
