@@ -103,8 +103,8 @@ void bench_search(const Table& table, std::size_t n_rows) {
     const spinney::GradientObjective objective = {
         {gradients.gradient_scale(), gradients.hessian_scale(), 1.0}, 0.0, 0.0};
     const spinney::SplitLimits limits(total, objective, settings);
-    const spinney::SplitTask task = {bins,     histogram, gradients.packing(), objective,
-                                     settings, total,     {},                  limits};
+    const spinney::SplitTask task = {
+        bins, histogram, gradients.packing(), objective, settings, total, {}, limits};
     const double seconds = bench::fastest_seconds(kRepeats, [&] {
         spinney::GradientSplit best;
         for (int i = 0; i < 100; ++i) {

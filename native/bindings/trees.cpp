@@ -62,10 +62,11 @@ class BoundGrower {
 
     nb::dict grow(const Array<float>& gradients, const Array<float>& hessians,
                   const Array<std::int64_t>& weights, bool weights_repeat, double weight_scale,
-                  const Array<std::uint32_t>& rows, const GradientTreeSettings& settings) {
+                  const Array<std::uint32_t>& rows, const GradientTreeSettings& settings,
+                  std::pair<float, float> largest) {
         const std::size_t n_rows = grower_.bins().n_rows();
         const GradientInput input = {view(gradients), view(hessians), view(weights), weights_repeat,
-                                     weight_scale};
+                                     weight_scale,    largest.first,  largest.second};
         const auto fits = [n_rows](std::size_t n) { return n == 0 || n == n_rows; };
         const auto chosen = view(rows);
         if (gradients.size() != n_rows || !fits(hessians.size()) || !fits(weights.size()) ||
@@ -204,7 +205,7 @@ void bind_trees(nb::module_& module) {
                       const std::vector<std::vector<double>>&, int>(),
              "bins"_a, "n_value_bins"_a, "categorical"_a, "cuts"_a, "n_threads"_a)
         .def("grow", &BoundGrower::grow, "gradients"_a, "hessians"_a, "weights"_a,
-             "weights_repeat"_a, "weight_scale"_a, "rows"_a, "settings"_a,
+             "weights_repeat"_a, "weight_scale"_a, "rows"_a, "settings"_a, "largest"_a,
              "One tree; hessians, weights, rows may be empty.")
         .def("add_leaf_values", &BoundGrower::add_leaf_values, "values"_a, "scores"_a.noconvert(),
              "output"_a, "Add the value of its leaf in the last tree to the score of every row.")

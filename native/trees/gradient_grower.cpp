@@ -12,8 +12,8 @@
 namespace spinney {
 namespace {
 
-/// Rows of a leaf that a thread takes at a time.
-constexpr std::size_t kChunk = 16384;
+/// Neighbouring rows that a thread takes at a time.
+constexpr std::size_t kRangeRows = 16384;
 /// Features whose splits a thread searches at a time.
 constexpr std::size_t kSearchFeatures = 4;
 /// Cells below which a second thread costs more than it saves.
@@ -308,30 +308,30 @@ GrownTree GradientGrower::frozen() {
     return tree;
 }
 
-/// Calls of_rows(place of a leaf, chunk number, its rows) for all leaves, some rows at a time.
+/// Calls of_rows(range, place of a leaf, its rows within the range) for all leaves and ranges of
+/// row numbers. Threads take ranges, not leaves: leaves are interleaved, and two threads that write
+/// to neighbouring rows would wait for each other's cache lines.
 template <class OfRows>
 void GradientGrower::for_leaf_rows(const OfRows& of_rows) const {
-    struct Piece {
-        std::size_t place, first, last;
-    };
-    std::vector<Piece> pieces;
+    std::vector<std::pair<std::size_t, std::span<const std::uint32_t>>> leaves;
     for (std::size_t place = 0; place < preorder_.size(); ++place) {
         const Node& node = nodes_[static_cast<std::size_t>(preorder_[place])];
-        if (node.left >= 0) continue;
-        for (std::size_t first = node.first; first < node.last; first += kChunk) {
-            pieces.push_back({place, first, std::min(first + kChunk, node.last)});
-        }
+        if (node.left < 0) leaves.emplace_back(place, rows_.rows(node.first, node.last));
     }
-    const bool alone = rows_.size() < kChunk / 4;
-    // Neighbouring pieces go together, so that many small leaves do not cost a hand-over each.
-    const std::size_t n_groups = std::min<std::size_t>(pieces.size(), alone ? 1 : 64);
-    parallel_for(n_threads_, n_groups, [&](std::size_t group) {
-        const std::size_t begin = pieces.size() * group / n_groups;
-        const std::size_t end = pieces.size() * (group + 1) / n_groups;
-        for (std::size_t i = begin; i < end; ++i) {
-            of_rows(pieces[i].place, group, rows_.rows(pieces[i].first, pieces[i].last));
+    parallel_for(n_threads_, n_row_ranges(), [&](std::size_t range) {
+        const std::size_t begin = range * kRangeRows;
+        const std::size_t end = begin + kRangeRows;
+        for (const auto& [place, rows] : leaves) {  // rows of a leaf are increasing
+            const auto first = std::lower_bound(rows.begin(), rows.end(), begin);
+            const auto last =
+                range + 1 == n_row_ranges() ? rows.end() : std::lower_bound(first, rows.end(), end);
+            of_rows(range, place, std::span<const std::uint32_t>(first, last));
         }
     });
+}
+
+std::size_t GradientGrower::n_row_ranges() const {
+    return std::max<std::size_t>(1, (bins_.n_rows() + kRangeRows - 1) / kRangeRows);
 }
 
 /// Sums of the gradients themselves, on a grid as fine as 50 bits allow for the number of rows:
@@ -349,8 +349,9 @@ void GradientGrower::set_values(const GradientInput& input, GrownTree& tree) {
         return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(x + 0x1.8p52) -
                                          0x4338000000000000U);
     };
-    std::vector<std::vector<GradientSums>> of_group(64);
-    for_leaf_rows([&](std::size_t place, std::size_t group, std::span<const std::uint32_t> rows) {
+    const std::size_t n_nodes = tree.feature.size();
+    std::vector<GradientSums> of_range(n_row_ranges() * n_nodes);
+    for_leaf_rows([&](std::size_t range, std::size_t place, std::span<const std::uint32_t> rows) {
         GradientSums total;
         for (const std::uint32_t row : rows) {
             const std::int64_t w = input.repeats(row);
@@ -358,13 +359,10 @@ void GradientGrower::set_values(const GradientInput& input, GrownTree& tree) {
             total.hessian +=
                 input.hessians.empty() ? w : w * nearest(input.hessians[row] * per_hessian);
         }
-        of_group[group].resize(tree.feature.size());
-        of_group[group][place] += total;
+        of_range[range * n_nodes + place] = total;
     });
-    std::vector<GradientSums> sums(tree.feature.size());
-    for (const auto& of_leaves : of_group) {
-        for (std::size_t i = 0; i < of_leaves.size(); ++i) sums[i] += of_leaves[i];
-    }
+    std::vector<GradientSums> sums(n_nodes);
+    for (std::size_t i = 0; i < of_range.size(); ++i) sums[i % n_nodes] += of_range[i];
     tree.values.resize(sums.size());
     for (std::size_t i = sums.size(); i-- > 0;) {  // children stand behind their parents
         if (tree.right[i] >= 0) {
@@ -398,21 +396,22 @@ void GradientGrower::keep_monotone(std::span<double> values) const {
 
 void GradientGrower::add_leaf_values(std::span<const double> values, std::span<double> scores,
                                      std::size_t stride) const {
-    for_leaf_rows([&](std::size_t place, std::size_t, std::span<const std::uint32_t> rows) {
+    for_leaf_rows([&](std::size_t, std::size_t place, std::span<const std::uint32_t> rows) {
         const double value = values[place];
         for (const std::uint32_t row : rows) scores[row * stride] += value;
     });
     if (rows_.size() == bins_.n_rows()) return;
     std::vector<std::uint8_t> grown_on(bins_.n_rows(), 0);
     for (const std::uint32_t row : rows_.rows(0, rows_.size())) grown_on[row] = 1;
-    parallel_blocks(n_threads_, bins_.n_rows(), kChunk, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t row = begin; row < end; ++row) {
-            if (grown_on[row] != 0) continue;
-            const std::int32_t id = leaf_of(static_cast<std::uint32_t>(row));
-            const std::int32_t place = places_[static_cast<std::size_t>(id)];
-            scores[row * stride] += values[static_cast<std::size_t>(place)];
-        }
-    });
+    parallel_blocks(n_threads_, bins_.n_rows(), kRangeRows,
+                    [&](std::size_t begin, std::size_t end) {
+                        for (std::size_t row = begin; row < end; ++row) {
+                            if (grown_on[row] != 0) continue;
+                            const std::int32_t id = leaf_of(static_cast<std::uint32_t>(row));
+                            const std::int32_t place = places_[static_cast<std::size_t>(id)];
+                            scores[row * stride] += values[static_cast<std::size_t>(place)];
+                        }
+                    });
 }
 
 std::int32_t GradientGrower::leaf_of(std::uint32_t row) const {

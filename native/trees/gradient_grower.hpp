@@ -65,6 +65,7 @@ class GradientGrower {
     GrownTree frozen();
     void set_values(const GradientInput& input, GrownTree& tree);
     std::int32_t leaf_of(std::uint32_t row) const;
+    std::size_t n_row_ranges() const;
     template <class OfRows>
     void for_leaf_rows(const OfRows& of_rows) const;
 

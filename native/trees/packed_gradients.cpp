@@ -87,8 +87,11 @@ void PackedGradients::fill(const GradientInput& input, std::span<const std::uint
                      ? static_cast<double>(sum_rows(
                            n_all, rows, n_threads, [&](std::size_t i) { return input.weights[i]; }))
                      : static_cast<double>(rows.empty() ? n_all : rows.size());
-    largest_gradient_ = largest(input.gradients, rows, n_threads);
-    largest_hessian_ = has_hessians_ ? largest(input.hessians, rows, n_threads) : 1.0F;
+    const bool known = rows.empty() && input.largest_gradient >= 0.0F;
+    largest_gradient_ = known ? input.largest_gradient : largest(input.gradients, rows, n_threads);
+    largest_hessian_ = !has_hessians_ ? 1.0F
+                       : known        ? input.largest_hessian
+                                      : largest(input.hessians, rows, n_threads);
     const Packing& packing = has_hessians_ ? kWithHessian : kWithoutHessian;
     if (n_repeats_ > kFewRows) {
         place(input, packing, n_threads);

@@ -78,7 +78,9 @@ struct GradientInput {
     std::span<const float> hessians;        ///< empty: all 1
     std::span<const std::int64_t> weights;  ///< empty: all 1
     bool weights_repeat = true;
-    double weight_scale = 1.0;  ///< weight = integer * scale, a power of two; 1 if they repeat
+    double weight_scale = 1.0;       ///< weight = integer * scale, a power of two; 1 if they repeat
+    float largest_gradient = -1.0F;  ///< in magnitude, of all rows; negative: not known
+    float largest_hessian = -1.0F;
 
     std::int64_t repeats(std::size_t row) const {
         return weights.empty() || !weights_repeat ? 1 : weights[row];

@@ -31,6 +31,12 @@ class RowDerivatives:
     limits: FloatArray
     """(n_outputs, 2) largest magnitudes of gradients and hessians; NaN if one is."""
 
+    @classmethod
+    def empty(cls, gradients: tuple[int, int], hessians: tuple[int, int]) -> "RowDerivatives":
+        """Make room for derivatives of the given shapes."""
+        first, second = np.empty(gradients, np.float32), np.empty(hessians, np.float32)
+        return cls(first, second, np.empty((gradients[0], 2)))
+
 
 class RowsOfNodes(Protocol):
     """Which rows are in which node: node i has ``rows[first[i]:last[i]]``; nodes in preorder."""
@@ -68,7 +74,13 @@ class Loss(abc.ABC):
         """Scores of the best constant prediction; (n_outputs,)."""
 
     @abc.abstractmethod
-    def derivatives(self, y: FloatArray, scores: FloatArray, n_threads: int) -> RowDerivatives:
+    def derivatives(
+        self,
+        y: FloatArray,
+        scores: FloatArray,
+        n_threads: int,
+        into: RowDerivatives | None = None,
+    ) -> RowDerivatives:
         """Give the derivatives of every row."""
 
     @abc.abstractmethod
@@ -197,15 +209,22 @@ class PointLoss(Loss):
         log_odds = _ext.exact_log(share / (1.0 - share))
         return np.array([0.5 * log_odds if self.name == "exponential" else log_odds])
 
-    def derivatives(self, y: FloatArray, scores: FloatArray, n_threads: int) -> RowDerivatives:
-        """Give the derivatives of every row."""
-        gradients = np.empty(len(y), np.float32)
-        hessians = np.empty(0 if self.has_constant_hessian else len(y), np.float32)
-        flat = scores.reshape(-1)
-        limits = _ext.fill_derivatives(
-            self.name, self.parameter, y, flat, gradients, hessians, n_threads
+    def derivatives(
+        self,
+        y: FloatArray,
+        scores: FloatArray,
+        n_threads: int,
+        into: RowDerivatives | None = None,
+    ) -> RowDerivatives:
+        """Give the derivatives of every row; ``into`` is an earlier answer to write over."""
+        if into is None:
+            n_hessians = 0 if self.has_constant_hessian else len(y)
+            into = RowDerivatives.empty((1, len(y)), (1, n_hessians))
+        flat = (into.gradients.reshape(-1), into.hessians.reshape(-1))
+        into.limits[0] = _ext.fill_derivatives(
+            self.name, self.parameter, y, scores.reshape(-1), *flat, n_threads
         )
-        return RowDerivatives(gradients[np.newaxis], hessians[np.newaxis], np.array([limits]))
+        return into
 
     def best_leaf_values(
         self,
@@ -257,14 +276,23 @@ class MultinomialLoss(Loss):
         shares = [_weighted_mean((y == k).astype(float), weights) for k in range(self.n_classes)]
         return np.array([_ext.exact_log(max(share, 1e-15)) for share in shares])
 
-    def derivatives(self, y: FloatArray, scores: FloatArray, n_threads: int) -> RowDerivatives:
+    def derivatives(
+        self,
+        y: FloatArray,
+        scores: FloatArray,
+        n_threads: int,
+        into: RowDerivatives | None = None,
+    ) -> RowDerivatives:
         """Give the derivatives of every row and class."""
-        gradients = np.empty((self.n_classes, len(y)), np.float32)
-        hessians = np.empty_like(gradients)
-        flat = (gradients.reshape(-1), hessians.reshape(-1))
+        if into is None:
+            shape = (self.n_classes, len(y))
+            into = RowDerivatives.empty(shape, shape)
+        flat = (into.gradients.reshape(-1), into.hessians.reshape(-1))
         codes, given = y.astype(np.int32), scores.reshape(-1)
-        limits = _ext.fill_softmax_derivatives(codes, given, self.n_classes, *flat, n_threads)
-        return RowDerivatives(gradients, hessians, np.array(limits))
+        into.limits[:] = _ext.fill_softmax_derivatives(
+            codes, given, self.n_classes, *flat, n_threads
+        )
+        return into
 
     def total(
         self, y: FloatArray, scores: FloatArray, weights: FloatArray | None, n_threads: int

@@ -119,6 +119,7 @@ class GradientGrower:
         learning_rate: float,
         seed: int,
         rows: AnyArray | None = None,
+        largest: FloatArray | None = None,
     ) -> Tree:
         """Grow one tree; the value of a node is ``-learning_rate * G / (H + l2)``.
 
@@ -129,11 +130,14 @@ class GradientGrower:
         learning_rate : factor of all values
         seed : decides drawn features
         rows : numbers of the rows to grow on, increasing; None: all
+        largest : largest magnitudes of gradients and hessians, if known; saves a look at all rows
         """
         second = np.empty(0, np.float32) if hessians is None else hessians
         if self._factors is not None:
             gradients = gradients * self._factors
             second = self._factors if hessians is None else hessians * self._factors
+        if largest is None or rows is not None or self._factors is not None:
+            largest = np.array([-1.0, -1.0])  # not known of what is grown on
         grown = self._native.grow(
             gradients,
             second,
@@ -142,6 +146,7 @@ class GradientGrower:
             self._weight_scale,
             np.empty(0, np.uint32) if rows is None else rows.astype(np.uint32, copy=False),
             settings.to_native(seed),
+            (largest[0], largest[1]),
         )
         values = grown.pop("values") * learning_rate
         return Tree(

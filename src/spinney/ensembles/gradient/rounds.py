@@ -39,14 +39,14 @@ def boost_rounds(
     """
     y, scores, trees = rows.y, grown.scores, grown.trees
     grower = GradientGrower(rows.binned, rows.weights, rows.factors, n_threads=settings.n_threads)
-    draws = None
+    draws, at = None, None
     if settings.subsample < 1.0:
         share, seed = settings.subsample, settings.seed
         draws = RowDraws(rows.n_rows, share=share, seed=seed, candidates=rows.train.rows)
     try:
         for number in range(grown.n_rounds, settings.max_rounds):
             chosen = rows.train.rows if draws is None else draws.draw(number)
-            at = loss.derivatives(y, scores, settings.n_threads)
+            at = loss.derivatives(y, scores, settings.n_threads, at)
             for output, gradients in enumerate(at.gradients):
                 tree = grower.grow(
                     gradients,
@@ -55,6 +55,7 @@ def boost_rounds(
                     learning_rate=settings.learning_rate,
                     seed=random_bits(settings.seed, Stream.FEATURES, len(trees)),
                     rows=chosen,
+                    largest=at.limits[output],
                 )
                 if loss.has_order_statistic_leaves:
                     of_nodes, weights = grower.node_rows(), rows.train.weights
