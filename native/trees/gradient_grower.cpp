@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "native/base/parallel.hpp"
 #include "native/trees/split_finder.hpp"
@@ -12,11 +13,9 @@
 namespace spinney {
 namespace {
 
-/// Neighbouring rows that a thread takes at a time.
-constexpr std::size_t kRangeRows = 16384;
-/// Features whose splits a thread searches at a time.
-constexpr std::size_t kSearchFeatures = 4;
-/// Cells below which a second thread costs more than it saves.
+/// Neighbouring rows that a thread takes at a time, at least.
+constexpr std::size_t kRangeRows = 2048;
+/// Cells and additions below which a second thread costs more than it saves.
 constexpr std::size_t kWorthAThread = 2048;
 
 }  // namespace
@@ -38,19 +37,42 @@ struct GradientGrower::Node {
     bool allows(std::size_t feature) const { return allowed.empty() || allowed[feature] != 0; }
 };
 
-/// Nodes whose split is searched together. The histogram of the second is still to be made, as the
-/// difference of two others, where these are given.
+/// Nodes whose splits are searched together. Histograms may be still to be made: of the first from
+/// rows, of the second as the difference of two others.
 struct GradientGrower::Search {
     std::array<Node*, 2> nodes{};  ///< null: not searched
     GradientHistogram* parent = nullptr;
     GradientHistogram* child = nullptr;
+    RowRange rows_of_child{};  ///< empty: the child's histogram is there
 };
 
 GradientGrower::GradientGrower(TrainingBins bins, int n_threads)
     : bins_(std::move(bins)),
       n_threads_(n_threads),
       builder_(bins_, n_threads),
-      rows_(bins_.n_rows()) {}
+      rows_(bins_.n_rows()) {
+    make_shares();
+}
+
+/// One share per thread, so that each keeps to its columns; of many columns several, so that a
+/// thread that is held up leaves less to wait for.
+void GradientGrower::make_shares() {
+    const std::size_t n_blocks = bins_.blocks().size();
+    const auto threads = static_cast<std::size_t>(std::max(n_threads_, 1));
+    const std::size_t n_shares =
+        std::min(n_blocks, n_blocks <= 4 * threads ? threads : 4 * threads);
+    for (std::size_t i = 0; i < n_shares; ++i) {
+        Share share = {n_blocks * i / n_shares, n_blocks * (i + 1) / n_shares, {}};
+        for (std::size_t b = share.first_block; b < share.last_block; ++b) {
+            const ColumnBlock& block = bins_.blocks()[b];
+            for (const auto& column : bins_.columns().subspan(block.first_column, block.width)) {
+                for (const auto& member : column.members) share.features.push_back(member.feature);
+            }
+        }
+        std::sort(share.features.begin(), share.features.end());
+        shares_.push_back(std::move(share));
+    }
+}
 
 GradientGrower::~GradientGrower() = default;
 
@@ -84,6 +106,8 @@ void GradientGrower::start(const GradientInput& input, std::span<const std::uint
                                   .seed = settings.seed};
     constexpr std::int32_t kWholeTree = -1;  // no node has this number
     tree_features_ = draw_features(bins_.n_features(), drawing, kWholeTree);
+    in_tree_.assign(bins_.n_features(), 0);
+    for (const std::uint32_t feature : tree_features_) in_tree_[feature] = 1;
 }
 
 bool GradientGrower::may_split(const Node& node) const {
@@ -206,19 +230,24 @@ void GradientGrower::fill_histograms(Node& parent, Node& left, Node& right) {
     Node& smaller = left_is_smaller ? left : right;
     Node& larger = left_is_smaller ? right : left;
     if (may_split(smaller) || may_split(larger)) {
-        smaller.histogram = take_histogram();
         const auto rows = rows_.rows(smaller.first, smaller.last);
-        builder_.build(packed_, {rows.data(), 0, rows.size()}, *smaller.histogram);
-        Search search = {.nodes = {may_split(smaller) ? &smaller : nullptr, nullptr}};
+        smaller.histogram = take_histogram();
+        smaller.histogram->reset(packed_, rows.size());
+        Search search = {.nodes = {may_split(smaller) ? &smaller : nullptr, nullptr},
+                         .child = smaller.histogram.get(),
+                         .rows_of_child = {rows.data(), 0, rows.size()}};
         if (may_split(larger)) {
             search.nodes[1] = &larger;
             search.parent = inherited.get();
-            search.child = smaller.histogram.get();
             larger.histogram = take_histogram();
             larger.histogram->reset(packed_, larger.n_rows());
             if (larger.histogram->is_packed() == inherited->is_packed()) {
                 std::swap(larger.histogram, inherited);
             }
+        }
+        if (builder_.shares_rows(*smaller.histogram, rows.size())) {
+            builder_.build_by_rows(packed_, search.rows_of_child, *smaller.histogram);
+            search.rows_of_child = {};
         }
         choose_splits(search);
     }
@@ -226,42 +255,49 @@ void GradientGrower::fill_histograms(Node& parent, Node& left, Node& right) {
     if (smaller.histogram && !may_split(smaller)) spare_.push_back(std::move(smaller.histogram));
 }
 
-/// One pass over the features: subtract, then search while the cells are in the cache.
 void GradientGrower::choose_splits(const Search& search) {
-    const std::size_t n_chunks = (tree_features_.size() + kSearchFeatures - 1) / kSearchFeatures;
-    std::vector<std::array<GradientSplit, 2>> best(n_chunks);
-    const bool alone = bins_.n_cells() < kWorthAThread;
-    std::vector<SplitTask> tasks;
-    std::array<const SplitTask*, 2> task_of{};
-    tasks.reserve(2);
-    for (std::size_t k = 0; k < 2; ++k) {
-        if (search.nodes[k] == nullptr) continue;
-        const Node& node = *search.nodes[k];
-        tasks.push_back({bins_, *node.histogram, packed_.packing(), objective_, settings_,
-                         node.total, node.bounds, SplitLimits(node.total, objective_, settings_)});
-        task_of[k] = &tasks.back();
-    }
-    parallel_for(alone ? 1 : n_threads_, n_chunks, [&](std::size_t chunk) {
-        const std::size_t begin = chunk * kSearchFeatures;
-        const std::size_t end = std::min(begin + kSearchFeatures, tree_features_.size());
-        for (std::size_t i = begin; i < end; ++i) {
-            const std::size_t feature = tree_features_[i];
-            if (search.parent != nullptr) {
-                HistogramBuilder::subtract(packed_.packing(), *search.parent, *search.child,
-                                           *search.nodes[1]->histogram, feature,
-                                           bins_.n_value_bins(feature) + 1);
-            }
-            for (std::size_t k = 0; k < 2; ++k) {
-                if (task_of[k] == nullptr || !search.nodes[k]->allows(feature)) continue;
-                search_feature(*task_of[k], feature, best[chunk][k]);
-            }
-        }
-    });
+    std::vector<std::array<GradientSplit, 2>> best(shares_.size());
+    const bool alone =
+        search.rows_of_child.size * bins_.columns().size() + bins_.n_cells() < kWorthAThread;
+    parallel_for(alone ? 1 : n_threads_, shares_.size(),
+                 [&](std::size_t i) { work_on_share(shares_[i], search, best[i]); });
     for (std::size_t k = 0; k < 2; ++k) {
         if (search.nodes[k] == nullptr) continue;
         GradientSplit& winner = search.nodes[k]->split;
-        for (const auto& of_chunk : best) {
-            if (of_chunk[k].exists() && of_chunk[k].gain > winner.gain) winner = of_chunk[k];
+        for (const auto& of_share : best) {
+            const GradientSplit& split = of_share[k];
+            const bool is_tie = split.gain == winner.gain && split.feature < winner.feature;
+            if (split.exists() && (split.gain > winner.gain || is_tie)) winner = split;
+        }
+    }
+}
+
+/// Build, subtract, and search while the cells are in the cache.
+void GradientGrower::work_on_share(const Share& share, const Search& search,
+                                   std::array<GradientSplit, 2>& best) const {
+    if (search.rows_of_child.size > 0) {
+        builder_.build_blocks(packed_, search.rows_of_child, share.first_block, share.last_block,
+                              *search.child);
+    }
+    std::array<std::optional<SplitTask>, 2> tasks;
+    for (std::size_t k = 0; k < 2; ++k) {
+        if (search.nodes[k] == nullptr) continue;
+        const Node& node = *search.nodes[k];
+        tasks[k].emplace(SplitTask{bins_, *node.histogram, packed_.packing(), objective_, settings_,
+                                   node.total, node.bounds,
+                                   SplitLimits(node.total, objective_, settings_)});
+    }
+    for (const std::uint32_t feature : share.features) {
+        if (in_tree_[feature] == 0) continue;
+        if (search.parent != nullptr) {
+            HistogramBuilder::subtract(packed_.packing(), *search.parent, *search.child,
+                                       *search.nodes[1]->histogram, feature,
+                                       bins_.n_value_bins(feature) + 1);
+        }
+        for (std::size_t k = 0; k < 2; ++k) {
+            if (tasks[k] && search.nodes[k]->allows(feature)) {
+                search_feature(*tasks[k], feature, best[k]);
+            }
         }
     }
 }
@@ -319,8 +355,8 @@ void GradientGrower::for_leaf_rows(const OfRows& of_rows) const {
         if (node.left < 0) leaves.emplace_back(place, rows_.rows(node.first, node.last));
     }
     parallel_for(n_threads_, n_row_ranges(), [&](std::size_t range) {
-        const std::size_t begin = range * kRangeRows;
-        const std::size_t end = begin + kRangeRows;
+        const std::size_t begin = bins_.n_rows() * range / n_row_ranges();
+        const std::size_t end = bins_.n_rows() * (range + 1) / n_row_ranges();
         for (const auto& [place, rows] : leaves) {  // rows of a leaf are increasing
             const auto first = std::lower_bound(rows.begin(), rows.end(), begin);
             const auto last =
@@ -331,7 +367,7 @@ void GradientGrower::for_leaf_rows(const OfRows& of_rows) const {
 }
 
 std::size_t GradientGrower::n_row_ranges() const {
-    return std::max<std::size_t>(1, (bins_.n_rows() + kRangeRows - 1) / kRangeRows);
+    return std::clamp<std::size_t>(bins_.n_rows() / kRangeRows, 1, 64);
 }
 
 /// Sums of the gradients themselves, on a grid as fine as 50 bits allow for the number of rows:

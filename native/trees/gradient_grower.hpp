@@ -1,6 +1,7 @@
 /// Growing the trees of a boosted sum on one set of bins.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 #include <vector>
@@ -49,14 +50,23 @@ class GradientGrower {
   private:
     struct Node;
     struct Search;
+    /// Blocks of columns that one thread builds, subtracts and searches: their cells stay in its
+    /// cache from node to node.
+    struct Share {
+        std::size_t first_block, last_block;
+        std::vector<std::uint32_t> features;  ///< increasing
+    };
 
     void start(const GradientInput& input, std::span<const std::uint32_t> rows,
                const GradientTreeSettings& settings);
     void open_root();
     void split_node(std::int32_t id, bool is_last);
     void partition(Node& parent, Node& left, Node& right);
+    void make_shares();
     void fill_histograms(Node& parent, Node& left, Node& right);
     void choose_splits(const Search& search);
+    void work_on_share(const Share& share, const Search& search,
+                       std::array<GradientSplit, 2>& best) const;
     void allow_features(Node& node, std::int32_t id) const;
     void open(std::int32_t id);
     bool may_split(const Node& node) const;
@@ -76,7 +86,9 @@ class GradientGrower {
     PackedGradients packed_;
     GradientTreeSettings settings_;
     GradientObjective objective_;
+    std::vector<Share> shares_;
     std::vector<std::uint32_t> tree_features_;  ///< the ones this tree may use, increasing
+    std::vector<std::uint8_t> in_tree_;         ///< per feature: whether it is one of them
     std::vector<Node> nodes_;
     std::vector<std::int32_t> preorder_;  ///< number of each node of the frozen tree
     std::vector<std::int32_t> places_;    ///< the inverse: place in the frozen tree

@@ -12,14 +12,10 @@
 namespace spinney {
 namespace {
 
-/// Below this many additions a second thread costs more than it saves.
-constexpr std::size_t kWorthAThread = 1 << 13;
 /// Rows a thread takes at a time; also the most between two flushes of the tables.
 constexpr std::size_t kChunkRows = 4096;
-/// From here on threads share rows rather than features: each has a histogram of its own.
+/// From here on threads share rows rather than columns: each has a histogram of its own.
 constexpr std::size_t kRowsToShare = 16384;
-/// Blocks a thread takes together: the words of their rows are gathered once.
-constexpr std::size_t kGroupBlocks = 4;
 /// Rows ahead whose bins are asked for while the current row is added.
 constexpr std::size_t kPrefetchRows = 20;
 
@@ -135,34 +131,43 @@ struct HistogramBuilder::Task {
 void HistogramBuilder::build(const PackedGradients& gradients, const RowRange& rows,
                              GradientHistogram& to) {
     to.reset(gradients, rows.size);
+    if (shares_rows(to, rows.size)) return build_by_rows(gradients, rows, to);
     const std::size_t n_blocks = bins_.blocks().size();
-    const bool alone = n_threads_ <= 1 || rows.size * bins_.columns().size() < kWorthAThread;
-    const auto threads = alone ? std::size_t{1} : static_cast<std::size_t>(n_threads_);
-    const bool share_rows =
-        !to.is_packed() && rows.size >= kRowsToShare && n_blocks < kGroupBlocks * threads;
-    const std::size_t n_parts = share_rows ? threads : 1;
-    const std::size_t group =
-        share_rows ? kGroupBlocks
-                   : std::clamp<std::size_t>((n_blocks + threads - 1) / threads, 1, kGroupBlocks);
-    const std::size_t n_groups = (n_blocks + group - 1) / group;
-    if (parts_.size() + 1 < n_parts) parts_.resize(n_parts - 1);
-    std::vector<std::atomic<std::size_t>> next_chunk(n_groups);
+    parallel_for(n_threads_, n_blocks,
+                 [&](std::size_t block) { build_blocks(gradients, rows, block, block + 1, to); });
+}
+
+bool HistogramBuilder::shares_rows(const GradientHistogram& to, std::size_t n_rows) const {
+    return n_threads_ > 1 && !to.is_packed() && n_rows >= kRowsToShare &&
+           bins_.blocks().size() < 4 * static_cast<std::size_t>(n_threads_);
+}
+
+void HistogramBuilder::build_blocks(const PackedGradients& gradients, const RowRange& rows,
+                                    std::size_t first_block, std::size_t last_block,
+                                    GradientHistogram& to) const {
+    std::atomic<std::size_t> next_chunk{0};
+    const Task task = {first_block,
+                       last_block,
+                       rows,
+                       &next_chunk,
+                       to.is_packed() ? &to : nullptr,
+                       to.is_packed() ? WideCells{} : to.wide_cells()};
+    gradients.is_packed() ? add_packed(gradients, task) : add_wide(gradients, task);
+}
+
+void HistogramBuilder::build_by_rows(const PackedGradients& gradients, const RowRange& rows,
+                                     GradientHistogram& to) {
+    const auto n_parts = static_cast<std::size_t>(n_threads_);
     const bool has_hessians = gradients.has_hessians();
+    if (parts_.size() + 1 < n_parts) parts_.resize(n_parts - 1);
     for (std::size_t p = 1; p < n_parts; ++p) part(p, has_hessians);  // allocates
-    parallel_for(static_cast<int>(threads), n_groups * n_parts, [&](std::size_t index) {
-        const std::size_t g = index / n_parts;
-        const std::size_t p = index % n_parts;
-        const Task task = {g * group,
-                           std::min((g + 1) * group, n_blocks),
-                           rows,
-                           &next_chunk[g],
-                           to.is_packed() ? &to : nullptr,
-                           p > 0            ? part(p, has_hessians)
-                           : to.is_packed() ? WideCells{}
-                                            : to.wide_cells()};
+    std::atomic<std::size_t> next_chunk{0};
+    parallel_for(n_threads_, n_parts, [&](std::size_t p) {
+        const WideCells cells = p == 0 ? to.wide_cells() : part(p, has_hessians);
+        const Task task = {0, bins_.blocks().size(), rows, &next_chunk, nullptr, cells};
         gradients.is_packed() ? add_packed(gradients, task) : add_wide(gradients, task);
     });
-    if (n_parts > 1) merge(to.wide_cells(), n_parts, has_hessians);
+    merge(to.wide_cells(), n_parts, has_hessians);
 }
 
 WideCells HistogramBuilder::part(std::size_t index, bool has_hessians) {

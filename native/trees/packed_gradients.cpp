@@ -11,7 +11,7 @@
 namespace spinney {
 namespace {
 
-constexpr std::size_t kChunk = 16384;
+constexpr std::size_t kChunk = 4096;
 /// Sums of all rows stay below 2^50, so that they are exact as doubles too.
 constexpr int kSumBits = 50;
 
@@ -113,16 +113,19 @@ void PackedGradients::place(const GradientInput& input, const Packing& packing, 
     gradients_.resize(n);
     hessians_.resize(!packed_ && has_hessians_ ? n : 0);
     QuantiseKernel* kernel = active_quantise();
+    std::vector<std::int64_t> steps((n + kChunk - 1) / kChunk);
     parallel_blocks(n_threads, n, kChunk, [&](std::size_t begin, std::size_t end) {
-        kernel({.gradients = input.gradients.data() + begin,
-                .hessians = has_hessians_ ? input.hessians.data() + begin : nullptr,
-                .gradient_grid = make_grid(gradient_scale_, gradient_bits),
-                .hessian_grid = make_grid(hessian_scale_, hessian_bits),
-                .gradient_shift = packed_ ? packing.hessian_bits : 0,
-                .gradients_out = gradients_.data() + begin,
-                .hessians_out = hessians_.empty() ? nullptr : hessians_.data() + begin,
-                .n = end - begin});
+        steps[begin / kChunk] =
+            kernel({.gradients = input.gradients.data() + begin,
+                    .hessians = has_hessians_ ? input.hessians.data() + begin : nullptr,
+                    .gradient_grid = make_grid(gradient_scale_, gradient_bits),
+                    .hessian_grid = make_grid(hessian_scale_, hessian_bits),
+                    .gradient_shift = packed_ ? packing.hessian_bits : 0,
+                    .gradients_out = gradients_.data() + begin,
+                    .hessians_out = hessians_.empty() ? nullptr : hessians_.data() + begin,
+                    .n = end - begin});
     });
+    all_steps_ = std::accumulate(steps.begin(), steps.end(), std::int64_t{0});
 }
 
 double PackedGradients::gradient_step(int bits) const { return scale_for(largest_gradient_, bits); }
@@ -131,6 +134,9 @@ double PackedGradients::hessian_step(int bits) const { return scale_for(largest_
 double PackedGradients::mean_steps(const GradientInput& input, std::span<const std::uint32_t> rows,
                                    int n_threads) const {
     if (largest_gradient_ == 0.0F) return kLeastMeanSteps;
+    if (rows.empty() && input.weights.empty()) {
+        return static_cast<double>(all_steps_) / n_repeats_;
+    }
     const int shift = packed_ ? packing_.hessian_bits : 0;
     const auto size = [&](std::size_t i) { return std::int64_t{std::abs(gradients_[i] >> shift)}; };
     const std::int64_t total =

@@ -131,6 +131,7 @@ class PackedGradients {
     double gradient_scale_ = 1.0;  ///< gradient = integer * scale; a power of two
     double hessian_scale_ = 1.0;
     double n_repeats_ = 0.0;
+    std::int64_t all_steps_ = 0;  ///< sum of the magnitudes of all gradients, in steps
 };
 
 }  // namespace spinney

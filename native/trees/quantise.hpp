@@ -23,7 +23,8 @@ struct QuantiseTask {
     std::size_t n;
 };
 
-using QuantiseKernel = void(const QuantiseTask& task);
+/// Returns the sum of the magnitudes of the gradients, in steps.
+using QuantiseKernel = std::int64_t(const QuantiseTask& task);
 /// Largest absolute value; NaN is ignored, the caller has none.
 using LargestKernel = float(const float* numbers, std::size_t n);
 

@@ -14,7 +14,7 @@ namespace {
 
 }  // namespace
 
-void NAME(quantise)(const QuantiseTask& task) {
+std::int64_t NAME(quantise)(const QuantiseTask& task) {
     const float* __restrict gradients = task.gradients;
     const float* __restrict hessians = task.hessians;
     std::int32_t* __restrict to = task.gradients_out;
@@ -23,20 +23,28 @@ void NAME(quantise)(const QuantiseTask& task) {
     const GradientGrid h = task.hessian_grid;
     const int shift = task.gradient_shift;
     const std::size_t n = task.n;
+    std::int64_t steps = 0;
     if (hessians == nullptr) {
-        for (std::size_t i = 0; i < n; ++i) to[i] = nearest(gradients[i], g);
+        for (std::size_t i = 0; i < n; ++i) {
+            to[i] = nearest(gradients[i], g);
+            steps += to[i] < 0 ? -to[i] : to[i];
+        }
     } else if (shift > 0) {
         for (std::size_t i = 0; i < n; ++i) {
-            const auto high = static_cast<std::uint32_t>(nearest(gradients[i], g)) << shift;
+            const std::int32_t gradient = nearest(gradients[i], g);
+            const auto high = static_cast<std::uint32_t>(gradient) << shift;
             to[i] = static_cast<std::int32_t>(high |
                                               static_cast<std::uint32_t>(nearest(hessians[i], h)));
+            steps += gradient < 0 ? -gradient : gradient;
         }
     } else {
         for (std::size_t i = 0; i < n; ++i) {
             to[i] = nearest(gradients[i], g);
             to_hessians[i] = nearest(hessians[i], h);
+            steps += to[i] < 0 ? -to[i] : to[i];
         }
     }
+    return steps;
 }
 
 float NAME(largest)(const float* numbers, std::size_t n) {

@@ -10,6 +10,8 @@ namespace {
 
 /// Rows whose bytes stay in the first-level cache while they are copied.
 constexpr std::size_t kTileRows = 256;
+/// Fewer columns than this are not worth a thread of their own.
+constexpr std::size_t kFewColumns = 4;
 /// Features of more bins than this share their byte with nobody.
 constexpr std::uint32_t kMostBinsToJoin = 16;
 
@@ -29,7 +31,10 @@ TrainingBins::TrainingBins(std::span<const std::uint8_t> bins,
     }
     join_columns(copy_by_feature(n_threads));
     if (columns_.size() < n_features()) copy_joint_rows(n_threads);
-    const std::size_t n_blocks = (columns_.size() + kBlockColumns - 1) / kBlockColumns;
+    // At least a block for every thread, unless columns are few.
+    const std::size_t n_blocks =
+        std::max((columns_.size() + kBlockColumns - 1) / kBlockColumns,
+                 std::min(static_cast<std::size_t>(n_threads), columns_.size() / kFewColumns));
     for (std::size_t b = 0; b < n_blocks; ++b) {
         // Blocks of nearly equal width, so that threads get equal work.
         const std::size_t first = columns_.size() * b / n_blocks;
