@@ -2,40 +2,19 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
-#include <numeric>
 #include <optional>
 
 #include "native/base/parallel.hpp"
+#include "native/trees/gradient_node.hpp"
 #include "native/trees/split_finder.hpp"
 
 namespace spinney {
 namespace {
 
-/// Neighbouring rows that a thread takes at a time, at least.
-constexpr std::size_t kRangeRows = 2048;
 /// Cells and additions below which a second thread costs more than it saves.
 constexpr std::size_t kWorthAThread = 2048;
 
 }  // namespace
-
-struct GradientGrower::Node {
-    std::size_t first = 0;  ///< rows [first, last) of the partition
-    std::size_t last = 0;
-    std::int32_t depth = 0;
-    std::int32_t left = -1;
-    std::int32_t right = -1;
-    GradientSums total;
-    ValueBounds bounds;
-    GradientSplit split;
-    std::unique_ptr<GradientHistogram> histogram;
-    std::vector<std::uint8_t> allowed;  ///< per feature: may be split on; empty: all of the tree's
-    std::vector<std::uint32_t> used;    ///< features of the path, where interactions are limited
-
-    std::size_t n_rows() const { return last - first; }
-    bool allows(std::size_t feature) const { return allowed.empty() || allowed[feature] != 0; }
-};
 
 /// Nodes whose splits are searched together. Histograms may be still to be made: of the first from
 /// rows, of the second as the difference of two others.
@@ -300,176 +279,6 @@ void GradientGrower::work_on_share(const Share& share, const Search& search,
             }
         }
     }
-}
-
-/// From the leaves up: a weak split stays where a strong one is below it.
-void GradientGrower::prune() {
-    const auto is_leaf = [this](std::int32_t id) {
-        return nodes_[static_cast<std::size_t>(id)].left < 0;
-    };
-    for (std::size_t i = nodes_.size(); i-- > 0;) {  // children are younger than their parents
-        Node& node = nodes_[i];
-        if (node.left < 0 || node.split.gain >= settings_.prune_gain) continue;
-        if (is_leaf(node.left) && is_leaf(node.right)) node.left = node.right = -1;
-    }
-}
-
-GrownTree GradientGrower::frozen() {
-    GrownTree tree;
-    preorder_.clear();
-    places_.assign(nodes_.size(), -1);
-    struct Visit {
-        std::int32_t id;
-        std::int32_t parent;  ///< place whose `right` this node is; -1: none
-    };
-    std::vector<Visit> stack = {{0, -1}};
-    while (!stack.empty()) {
-        const Visit visit = stack.back();
-        stack.pop_back();
-        Node& node = nodes_[static_cast<std::size_t>(visit.id)];
-        const auto place = static_cast<std::int32_t>(tree.feature.size());
-        if (visit.parent >= 0) tree.right[static_cast<std::size_t>(visit.parent)] = place;
-        preorder_.push_back(visit.id);
-        places_[static_cast<std::size_t>(visit.id)] = place;
-        tree.append(node.left >= 0 ? &node.split : nullptr);
-        tree.count.push_back(static_cast<std::int64_t>(node.n_rows()));
-        tree.weight.push_back(objective_.weight(node.total));
-        tree.gain.push_back(node.left >= 0 ? node.split.gain : 0.0);
-        if (node.left >= 0) {
-            stack.push_back({node.right, place});
-            stack.push_back({node.left, -1});
-        }
-        if (node.histogram) spare_.push_back(std::move(node.histogram));
-    }
-    return tree;
-}
-
-/// Calls of_rows(range, place of a leaf, its rows within the range) for all leaves and ranges of
-/// row numbers. Threads take ranges, not leaves: leaves are interleaved, and two threads that write
-/// to neighbouring rows would wait for each other's cache lines.
-template <class OfRows>
-void GradientGrower::for_leaf_rows(const OfRows& of_rows) const {
-    std::vector<std::pair<std::size_t, std::span<const std::uint32_t>>> leaves;
-    for (std::size_t place = 0; place < preorder_.size(); ++place) {
-        const Node& node = nodes_[static_cast<std::size_t>(preorder_[place])];
-        if (node.left < 0) leaves.emplace_back(place, rows_.rows(node.first, node.last));
-    }
-    parallel_for(n_threads_, n_row_ranges(), [&](std::size_t range) {
-        const std::size_t begin = bins_.n_rows() * range / n_row_ranges();
-        const std::size_t end = bins_.n_rows() * (range + 1) / n_row_ranges();
-        for (const auto& [place, rows] : leaves) {  // rows of a leaf are increasing
-            const auto first = std::lower_bound(rows.begin(), rows.end(), begin);
-            const auto last =
-                range + 1 == n_row_ranges() ? rows.end() : std::lower_bound(first, rows.end(), end);
-            of_rows(range, place, std::span<const std::uint32_t>(first, last));
-        }
-    });
-}
-
-std::size_t GradientGrower::n_row_ranges() const {
-    return std::clamp<std::size_t>(bins_.n_rows() / kRangeRows, 1, 64);
-}
-
-/// Sums of the gradients themselves, on a grid as fine as 50 bits allow for the number of rows:
-/// the same for every order of rows, and for a row of weight 3 or three rows.
-void GradientGrower::set_values(const GradientInput& input, GrownTree& tree) {
-    rows_.write_order();
-    const int room = 50 - static_cast<int>(std::ceil(std::log2(packed_.n_repeats() + 1.0)));
-    GradientObjective exact = objective_;
-    exact.scales.gradient = packed_.gradient_step(room);
-    exact.scales.hessian = input.hessians.empty() ? 1.0 : packed_.hessian_step(room);
-    const double per_gradient = 1.0 / exact.scales.gradient;
-    const double per_hessian = 1.0 / exact.scales.hessian;
-    // The low bits of 1.5 * 2^52 + x hold the integer nearest to x.
-    const auto nearest = [](double x) {
-        return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(x + 0x1.8p52) -
-                                         0x4338000000000000U);
-    };
-    const std::size_t n_nodes = tree.feature.size();
-    std::vector<GradientSums> of_range(n_row_ranges() * n_nodes);
-    for_leaf_rows([&](std::size_t range, std::size_t place, std::span<const std::uint32_t> rows) {
-        GradientSums total;
-        for (const std::uint32_t row : rows) {
-            const std::int64_t w = input.repeats(row);
-            total.gradient += w * nearest(input.gradients[row] * per_gradient);
-            total.hessian +=
-                input.hessians.empty() ? w : w * nearest(input.hessians[row] * per_hessian);
-        }
-        of_range[range * n_nodes + place] = total;
-    });
-    std::vector<GradientSums> sums(n_nodes);
-    for (std::size_t i = 0; i < of_range.size(); ++i) sums[i % n_nodes] += of_range[i];
-    tree.values.resize(sums.size());
-    for (std::size_t i = sums.size(); i-- > 0;) {  // children stand behind their parents
-        if (tree.right[i] >= 0) {
-            sums[i] = sums[i + 1];
-            sums[i] += sums[static_cast<std::size_t>(tree.right[i])];
-        }
-        tree.values[i] = exact.value(sums[i]);
-    }
-    keep_monotone(tree.values);
-}
-
-void GradientGrower::keep_monotone(std::span<double> values) const {
-    if (settings_.monotone.empty()) return;
-    std::vector<ValueBounds> bounds(values.size());
-    for (std::size_t place = 0; place < preorder_.size(); ++place) {
-        const Node& node = nodes_[static_cast<std::size_t>(preorder_[place])];
-        values[place] = bounds[place].clip(values[place]);
-        if (node.left < 0) continue;
-        const auto left = static_cast<std::size_t>(places_[static_cast<std::size_t>(node.left)]);
-        const auto right = static_cast<std::size_t>(places_[static_cast<std::size_t>(node.right)]);
-        const int direction =
-            node.split.is_categorical
-                ? 0
-                : settings_.monotone[static_cast<std::size_t>(node.split.feature)];
-        const double a = bounds[place].clip(values[left]);
-        const double b = bounds[place].clip(values[right]);
-        bounds[left] = bounds[place].of_child(true, direction, a, b);
-        bounds[right] = bounds[place].of_child(false, direction, a, b);
-    }
-}
-
-void GradientGrower::add_leaf_values(std::span<const double> values, std::span<double> scores,
-                                     std::size_t stride) const {
-    for_leaf_rows([&](std::size_t, std::size_t place, std::span<const std::uint32_t> rows) {
-        const double value = values[place];
-        for (const std::uint32_t row : rows) scores[row * stride] += value;
-    });
-    if (rows_.size() == bins_.n_rows()) return;
-    std::vector<std::uint8_t> grown_on(bins_.n_rows(), 0);
-    for (const std::uint32_t row : rows_.rows(0, rows_.size())) grown_on[row] = 1;
-    parallel_blocks(n_threads_, bins_.n_rows(), kRangeRows,
-                    [&](std::size_t begin, std::size_t end) {
-                        for (std::size_t row = begin; row < end; ++row) {
-                            if (grown_on[row] != 0) continue;
-                            const std::int32_t id = leaf_of(static_cast<std::uint32_t>(row));
-                            const std::int32_t place = places_[static_cast<std::size_t>(id)];
-                            scores[row * stride] += values[static_cast<std::size_t>(place)];
-                        }
-                    });
-}
-
-std::int32_t GradientGrower::leaf_of(std::uint32_t row) const {
-    std::int32_t id = 0;
-    for (;;) {
-        const Node& node = nodes_[static_cast<std::size_t>(id)];
-        if (node.left < 0) return id;
-        const auto feature = static_cast<std::size_t>(node.split.feature);
-        const auto missing_bin = static_cast<std::uint8_t>(bins_.n_value_bins(feature));
-        const std::uint8_t bin = bins_.feature(feature)[row];
-        id = node.split.sends_left(bin, missing_bin) ? node.left : node.right;
-    }
-}
-
-GradientGrower::NodeRanges GradientGrower::node_ranges() const {
-    NodeRanges ranges = {rows_.rows(0, rows_.size()), {}, {}};
-    for (const std::int32_t id : preorder_) {
-        const Node& node = nodes_[static_cast<std::size_t>(id)];
-        ranges.first.push_back(static_cast<std::int64_t>(node.first));
-        ranges.last.push_back(static_cast<std::int64_t>(node.last));
-    }
-    return ranges;
 }
 
 }  // namespace spinney

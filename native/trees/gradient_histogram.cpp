@@ -7,6 +7,7 @@
 
 #include "native/base/isa.hpp"
 #include "native/base/parallel.hpp"
+#include "native/base/prefetch.hpp"
 #include "native/trees/gradient_scan.hpp"
 
 namespace spinney {
@@ -34,14 +35,6 @@ SubtractWords* active_subtract_words() { return subtract_words_portable; }
 FlushCells* active_flush() { return flush_cells_portable; }
 SubtractCells* active_subtract() { return subtract_cells_portable; }
 #endif
-
-void prefetch(const void* address) {
-#if defined(__GNUC__)
-    __builtin_prefetch(address);
-#else
-    (void)address;
-#endif
-}
 
 /// Tables of a thread. Invariant: all cells are zero while no task uses them.
 struct Workspace {

@@ -6,6 +6,7 @@
 
 #include "native/base/isa.hpp"
 #include "native/base/parallel.hpp"
+#include "native/base/prefetch.hpp"
 #include "native/trees/quantise.hpp"
 
 namespace spinney {
@@ -14,6 +15,8 @@ namespace {
 constexpr std::size_t kChunk = 4096;
 /// Sums of all rows stay below 2^50, so that they are exact as doubles too.
 constexpr int kSumBits = 50;
+/// Rows ahead whose gradients are asked for.
+constexpr std::size_t kPrefetchRows = 32;
 
 #if defined(__x86_64__) && defined(__GNUC__)
 QuantiseKernel* active_quantise() {
@@ -171,7 +174,10 @@ void PackedGradients::gather_words(const std::uint32_t* rows, std::size_t first,
     if (rows == nullptr) {
         for (std::size_t i = 0; i < n; ++i) words[i] = word(from[first + i]);
     } else {
-        for (std::size_t i = 0; i < n; ++i) words[i] = word(from[rows[i]]);
+        for (std::size_t i = 0; i < n; ++i) {
+            prefetch(from + rows[std::min(i + kPrefetchRows, n - 1)]);
+            words[i] = word(from[rows[i]]);
+        }
     }
 }
 

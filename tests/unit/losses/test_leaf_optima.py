@@ -192,7 +192,11 @@ def table(n=3000):
 @pytest.mark.parametrize("name", ["absolute", "huber", "quantile"])
 def test_training_loss_falls_and_leaves_are_optimal_in_every_round(name):
     X, y = table()
-    model = GradientBoostingRegressor(loss=name, max_iter=15, learning_rate=1.0).fit(X, y).model_
+    model = (
+        GradientBoostingRegressor(loss=name, quantile=0.5, max_iter=15, learning_rate=1.0)
+        .fit(X, y)
+        .model_
+    )
     conformed, formula = model.schema.conform(X), REGRESSION_LOSSES[name]
     losses = [formula.mean(y, model[:k].raw_scores(conformed), None) for k in range(16)]
     assert np.all(np.diff(losses) < 0)
@@ -207,7 +211,9 @@ def test_model_is_the_same_for_threads_and_instruction_sets(name):
         for isa in ["portable", best_isa]:
             _ext.use_isa(isa)
             for n_jobs in (1, 2, 3):
-                model = GradientBoostingRegressor(loss=name, max_iter=5, n_jobs=n_jobs)
+                model = GradientBoostingRegressor(
+                    loss=name, quantile=0.5, max_iter=5, n_jobs=n_jobs
+                )
                 prints.add(model.fit(X, y, weights).model_.fingerprint)
     finally:
         _ext.use_isa(best_isa)
@@ -218,7 +224,7 @@ def test_model_is_the_same_for_threads_and_instruction_sets(name):
 def test_a_weighted_model_is_that_of_the_repeated_rows(name):
     X, y = table(500)
     weights = RNG.integers(1, 4, len(y))
-    settings = {"loss": name, "max_iter": 5, "min_samples_leaf": 1}
+    settings = {"loss": name, "quantile": 0.5, "max_iter": 5, "min_samples_leaf": 1}
     weighted = GradientBoostingRegressor(**settings).fit(X, y, weights)
     repeated = GradientBoostingRegressor(**settings).fit(
         np.repeat(X, weights, axis=0), np.repeat(y, weights)

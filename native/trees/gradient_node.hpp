@@ -1,0 +1,25 @@
+/// A node while its tree grows.
+#pragma once
+
+#include "native/trees/gradient_grower.hpp"
+
+namespace spinney {
+
+struct GradientGrower::Node {
+    std::size_t first = 0;  ///< rows [first, last) of the partition
+    std::size_t last = 0;
+    std::int32_t depth = 0;
+    std::int32_t left = -1;
+    std::int32_t right = -1;
+    GradientSums total;
+    ValueBounds bounds;
+    GradientSplit split;
+    std::unique_ptr<GradientHistogram> histogram;
+    std::vector<std::uint8_t> allowed;  ///< per feature: may be split on; empty: all of the tree's
+    std::vector<std::uint32_t> used;    ///< features of the path, where interactions are limited
+
+    std::size_t n_rows() const { return last - first; }
+    bool allows(std::size_t feature) const { return allowed.empty() || allowed[feature] != 0; }
+};
+
+}  // namespace spinney
