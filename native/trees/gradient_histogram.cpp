@@ -18,7 +18,7 @@ constexpr std::size_t kChunkRows = 4096;
 /// From here on threads share rows rather than columns: each has a histogram of its own.
 constexpr std::size_t kRowsToShare = 16384;
 /// Rows ahead whose bins are asked for while the current row is added.
-constexpr std::size_t kPrefetchRows = 20;
+constexpr std::size_t kPrefetchRows = 32;
 
 #if defined(__x86_64__) && defined(__GNUC__)
 FlushCells* active_flush() {

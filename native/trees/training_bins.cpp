@@ -31,10 +31,12 @@ TrainingBins::TrainingBins(std::span<const std::uint8_t> bins,
     }
     join_columns(copy_by_feature(n_threads));
     if (columns_.size() < n_features()) copy_joint_rows(n_threads);
-    // At least a block for every thread, unless columns are few.
-    const std::size_t n_blocks =
-        std::max((columns_.size() + kBlockColumns - 1) / kBlockColumns,
-                 std::min(static_cast<std::size_t>(n_threads), columns_.size() / kFewColumns));
+    // As many for every thread, unless columns are few or many.
+    const auto threads = static_cast<std::size_t>(std::max(n_threads, 1));
+    std::size_t n_blocks = (columns_.size() + kBlockColumns - 1) / kBlockColumns;
+    const std::size_t even = (n_blocks + threads - 1) / threads * threads;
+    if (n_blocks < 4 * threads)
+        n_blocks = std::max(n_blocks, std::min(even, columns_.size() / kFewColumns));
     for (std::size_t b = 0; b < n_blocks; ++b) {
         // Blocks of nearly equal width, so that threads get equal work.
         const std::size_t first = columns_.size() * b / n_blocks;
