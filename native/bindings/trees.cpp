@@ -108,7 +108,7 @@ class BoundGrower {
     nb::dict node_ranges() const {
         GradientGrower::NodeRanges ranges = grower_.node_ranges();
         nb::dict arrays;
-        arrays["rows"] = give(std::vector<std::uint32_t>(ranges.rows.begin(), ranges.rows.end()));
+        arrays["rows"] = give(std::move(ranges.rows));
         arrays["first"] = give(std::move(ranges.first));
         arrays["last"] = give(std::move(ranges.last));
         return arrays;

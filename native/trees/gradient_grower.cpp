@@ -104,9 +104,10 @@ std::unique_ptr<GradientHistogram> GradientGrower::take_histogram() {
 void GradientGrower::open_root() {
     nodes_.emplace_back();
     Node& root = nodes_.back();
-    root.last = rows_.size();
+    root.rows.last = rows_.size();
     root.histogram = take_histogram();
-    const RowRange all = {rows_.in_order() ? nullptr : rows_.rows(0, 0).data(), 0, rows_.size()};
+    const RowRange all = {rows_.in_order() ? nullptr : rows_.rows(root.rows).data(), 0,
+                          rows_.size()};
     builder_.build(packed_, all, *root.histogram);
     for (std::size_t bin = 0; bin <= bins_.n_value_bins(0); ++bin) {
         root.total += root.histogram->cell(packed_.packing(), 0, bin);
@@ -181,10 +182,11 @@ void GradientGrower::partition(Node& parent, Node& left, Node& right) {
     for (std::size_t bin = 0; bin < goes_left.size(); ++bin) {
         goes_left[bin] = parent.split.sends_left(static_cast<std::uint8_t>(bin), missing_bin);
     }
-    left.first = parent.first;
-    left.last = right.first =
-        rows_.split(parent.first, parent.last, bins_.feature(feature), goes_left, n_threads_);
-    right.last = parent.last;
+    const std::size_t middle =
+        rows_.split(parent.rows, bins_.feature(feature), goes_left, n_threads_);
+    const auto other_list = static_cast<std::uint8_t>(1 - parent.rows.list);
+    left.rows = {parent.rows.first, middle, other_list};
+    right.rows = {middle, parent.rows.last, other_list};
     left.depth = right.depth = parent.depth + 1;
     left.total = parent.split.left;
     right.total = parent.total - left.total;
@@ -209,7 +211,7 @@ void GradientGrower::fill_histograms(Node& parent, Node& left, Node& right) {
     Node& smaller = left_is_smaller ? left : right;
     Node& larger = left_is_smaller ? right : left;
     if (may_split(smaller) || may_split(larger)) {
-        const auto rows = rows_.rows(smaller.first, smaller.last);
+        const auto rows = rows_.rows(smaller.rows);
         smaller.histogram = take_histogram();
         smaller.histogram->reset(packed_, rows.size());
         Search search = {.nodes = {may_split(smaller) ? &smaller : nullptr, nullptr},

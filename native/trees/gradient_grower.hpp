@@ -40,7 +40,7 @@ class GradientGrower {
 
     /// The rows of every node of the last tree: ranges of one permutation of the rows grown on.
     struct NodeRanges {
-        std::span<const std::uint32_t> rows;
+        std::vector<std::uint32_t> rows;
         std::vector<std::int64_t> first, last;  ///< per node, in preorder
     };
     NodeRanges node_ranges() const;

@@ -66,7 +66,7 @@ void GradientGrower::for_leaf_rows(const OfRows& of_rows) const {
     std::vector<std::pair<std::size_t, std::span<const std::uint32_t>>> leaves;
     for (std::size_t place = 0; place < preorder_.size(); ++place) {
         const Node& node = nodes_[static_cast<std::size_t>(preorder_[place])];
-        if (node.left < 0) leaves.emplace_back(place, rows_.rows(node.first, node.last));
+        if (node.left < 0) leaves.emplace_back(place, rows_.rows(node.rows));
     }
     parallel_for(n_threads_, n_row_ranges(), [&](std::size_t range) {
         const std::size_t begin = bins_.n_rows() * range / n_row_ranges();
@@ -152,7 +152,9 @@ void GradientGrower::add_leaf_values(std::span<const double> values, std::span<d
     });
     if (rows_.size() == bins_.n_rows()) return;
     std::vector<std::uint8_t> grown_on(bins_.n_rows(), 0);
-    for (const std::uint32_t row : rows_.rows(0, rows_.size())) grown_on[row] = 1;
+    for_leaf_rows([&](std::size_t, std::size_t, std::span<const std::uint32_t> rows) {
+        for (const std::uint32_t row : rows) grown_on[row] = 1;
+    });
     parallel_blocks(n_threads_, bins_.n_rows(), kRangeRows,
                     [&](std::size_t begin, std::size_t end) {
                         for (std::size_t row = begin; row < end; ++row) {
@@ -177,11 +179,16 @@ std::int32_t GradientGrower::leaf_of(std::uint32_t row) const {
 }
 
 GradientGrower::NodeRanges GradientGrower::node_ranges() const {
-    NodeRanges ranges = {rows_.rows(0, rows_.size()), {}, {}};
+    NodeRanges ranges;
+    ranges.rows.resize(rows_.size());
     for (const std::int32_t id : preorder_) {
         const Node& node = nodes_[static_cast<std::size_t>(id)];
-        ranges.first.push_back(static_cast<std::int64_t>(node.first));
-        ranges.last.push_back(static_cast<std::int64_t>(node.last));
+        ranges.first.push_back(static_cast<std::int64_t>(node.rows.first));
+        ranges.last.push_back(static_cast<std::int64_t>(node.rows.last));
+        if (node.left >= 0) continue;
+        const auto rows = rows_.rows(node.rows);  // the leaves together hold every row once
+        std::copy(rows.begin(), rows.end(),
+                  ranges.rows.begin() + static_cast<std::ptrdiff_t>(node.rows.first));
     }
     return ranges;
 }

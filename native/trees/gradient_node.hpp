@@ -6,8 +6,7 @@
 namespace spinney {
 
 struct GradientGrower::Node {
-    std::size_t first = 0;  ///< rows [first, last) of the partition
-    std::size_t last = 0;
+    RowPartition::Range rows;
     std::int32_t depth = 0;
     std::int32_t left = -1;
     std::int32_t right = -1;
@@ -18,7 +17,7 @@ struct GradientGrower::Node {
     std::vector<std::uint8_t> allowed;  ///< per feature: may be split on; empty: all of the tree's
     std::vector<std::uint32_t> used;    ///< features of the path, where interactions are limited
 
-    std::size_t n_rows() const { return last - first; }
+    std::size_t n_rows() const { return rows.size(); }
     bool allows(std::size_t feature) const { return allowed.empty() || allowed[feature] != 0; }
 };
 

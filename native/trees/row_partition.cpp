@@ -1,105 +1,122 @@
 #include "native/trees/row_partition.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <utility>
 
+#include "native/base/isa.hpp"
 #include "native/base/parallel.hpp"
 
 namespace spinney {
 namespace {
 
-/// Rows a thread sorts at a time. Boundaries do not depend on the number of threads.
-constexpr std::size_t kChunk = 4096;
+/// Rows a thread sorts at a time; a multiple of 64. Boundaries do not depend on the number of
+/// threads.
+constexpr std::size_t kChunk = 2048;
+/// Entries the kernel may write too many.
+constexpr std::size_t kSlack = 8;
 
-/// Left rows go to `left`, the others to `right`; every row is written to both sides and moved on
-/// only where it belongs: no branch depends on the data, so none is mispredicted. `left` may be
-/// where the rows come from: it never overtakes them. Some rows are read before any is written, so
-/// that reads do not wait for writes.
-template <class RowAt>
-std::size_t split_chunk(std::size_t n, const RowAt& row_at, const std::uint8_t* column,
-                        const RowPartition::GoesLeft& goes_left, std::uint32_t* left,
-                        std::uint32_t* right) {
-    constexpr std::size_t kTogether = 8;
-    std::size_t n_left = 0;
-    std::size_t i = 0;
-    for (; i + kTogether <= n; i += kTogether) {
-        std::array<std::uint32_t, kTogether> rows;
-        std::array<std::size_t, kTogether> is_left;
-        for (std::size_t k = 0; k < kTogether; ++k) rows[k] = row_at(i + k);
-        for (std::size_t k = 0; k < kTogether; ++k) is_left[k] = goes_left[column[rows[k]]];
-        for (std::size_t k = 0; k < kTogether; ++k) {
-            left[n_left] = rows[k];
-            right[i + k - n_left] = rows[k];
-            n_left += is_left[k];
+#if defined(__x86_64__) && defined(__GNUC__)
+SplitRows* active_split_rows() {
+    return pick<SplitRows>(split_rows_portable, split_rows_avx2, nullptr);
+}
+#else
+SplitRows* active_split_rows() { return split_rows_portable; }
+#endif
+
+/// The sides of up to 64 rows as bits. Of 64, as usual, the loop unrolls.
+template <class BinAt>
+std::uint64_t sides_of(std::size_t n, const BinAt& bin_at,
+                       const RowPartition::GoesLeft& goes_left) {
+    std::uint64_t sides = 0;
+    if (n == 64) {
+        for (std::size_t i = 0; i < 64; i += 8) {
+            std::uint64_t eight = 0;
+            for (std::size_t k = 0; k < 8; ++k) {
+                eight |= std::uint64_t{goes_left[bin_at(i + k)]} << k;
+            }
+            sides |= eight << i;
         }
+        return sides;
     }
-    for (; i < n; ++i) {
-        const std::uint32_t row = row_at(i);
-        const std::size_t is_left = goes_left[column[row]];
-        left[n_left] = row;
-        right[i - n_left] = row;
-        n_left += is_left;
-    }
-    return n_left;
+    for (std::size_t i = 0; i < n; ++i) sides |= std::uint64_t{goes_left[bin_at(i)]} << i;
+    return sides;
 }
 
 }  // namespace
 
+void split_rows_portable(const std::uint32_t* rows, const std::uint64_t* sides, std::size_t n,
+                         std::uint32_t* left, std::uint32_t* right) {
+    // Every row is written to both sides and moved on only where it belongs: no branch depends on
+    // the data, so none is mispredicted.
+    std::size_t n_left = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        left[n_left] = rows[i];
+        right[i - n_left] = rows[i];
+        n_left += (sides[i / 64] >> (i % 64)) & 1;
+    }
+}
+
 RowPartition::RowPartition(std::size_t n_rows)
-    : n_rows_(n_rows), size_(n_rows), order_(n_rows), right_(n_rows) {}
+    : n_rows_(n_rows),
+      size_(n_rows),
+      lists_{std::vector<std::uint32_t>(n_rows), std::vector<std::uint32_t>(n_rows)},
+      sides_(n_rows / 64 + 1) {}
 
 void RowPartition::reset(std::span<const std::uint32_t> rows) {
     in_order_ = rows.empty();
     size_ = rows.empty() ? n_rows_ : rows.size();
-    std::copy(rows.begin(), rows.end(), order_.begin());
+    std::copy(rows.begin(), rows.end(), lists_[0].begin());
 }
 
 void RowPartition::write_order() {
-    if (in_order_) std::iota(order_.begin(), order_.end(), 0U);
+    if (in_order_) std::iota(lists_[0].begin(), lists_[0].end(), 0U);
     in_order_ = false;
 }
 
-std::size_t RowPartition::split(std::size_t first, std::size_t last, const std::uint8_t* column,
+/// Two passes: find sides and count, then move; so that every chunk knows where its rows go.
+std::size_t RowPartition::split(const Range& range, const std::uint8_t* column,
                                 const GoesLeft& goes_left, int n_threads) {
-    const std::size_t n = last - first;
-    const std::size_t n_chunks = (n + kChunk - 1) / kChunk;
-    n_left_.assign(n_chunks, 0);
+    const std::size_t n = range.size();
+    const std::uint32_t* rows = lists_[range.list].data() + range.first;
+    std::uint32_t* to = lists_[1 - range.list].data() + range.first;
+    n_left_.assign((n + kChunk - 1) / kChunk, 0);
     parallel_blocks(n_threads, n, kChunk, [&](std::size_t begin, std::size_t end) {
-        std::uint32_t* left = order_.data() + first + begin;
-        std::uint32_t* right = right_.data() + first + begin;
-        const auto in_order = [&](std::size_t i) { return static_cast<std::uint32_t>(begin + i); };
-        const auto listed = [&](std::size_t i) { return left[i]; };
-        n_left_[begin / kChunk] =
-            in_order_ ? split_chunk(end - begin, in_order, column, goes_left, left, right)
-                      : split_chunk(end - begin, listed, column, goes_left, left, right);
+        std::size_t n_left = 0;
+        for (std::size_t i = begin; i < end; i += 64) {
+            const std::size_t some = std::min<std::size_t>(64, end - i);
+            const std::uint64_t sides =
+                in_order_
+                    ? sides_of(
+                          some, [=](std::size_t k) { return column[i + k]; }, goes_left)
+                    : sides_of(some, [=](std::size_t k) { return column[rows[i + k]]; }, goes_left);
+            sides_[i / 64] = sides;
+            n_left += static_cast<std::size_t>(std::popcount(sides));
+        }
+        n_left_[begin / kChunk] = n_left;
     });
-    in_order_ = false;
     const std::size_t total_left = std::accumulate(n_left_.begin(), n_left_.end(), std::size_t{0});
-    if (n_chunks > 1) close_gaps(first, n, total_left, n_threads);
-    std::copy_n(right_.data() + first, n_chunks == 1 ? n - total_left : 0,
-                order_.data() + first + total_left);
-    return first + total_left;
-}
-
-/// Left rows move to the front, chunk by chunk; right rows follow them. A chunk's left rows may
-/// land where an earlier chunk's are still read, so they move in order, and only right rows in
-/// parallel.
-void RowPartition::close_gaps(std::size_t first, std::size_t n, std::size_t total_left,
-                              int n_threads) {
     std::size_t before = 0;  // rows that go left in the chunks before
-    for (std::size_t chunk = 0; chunk < n_left_.size(); ++chunk) {
-        const std::uint32_t* from = order_.data() + first + chunk * kChunk;
-        std::copy_n(from, n_left_[chunk], order_.data() + first + before);
-        before += std::exchange(n_left_[chunk], before);
-    }
+    for (std::size_t& count : n_left_) before += std::exchange(count, before);
+    SplitRows* split_rows = active_split_rows();
     parallel_blocks(n_threads, n, kChunk, [&](std::size_t begin, std::size_t end) {
+        // Through buffers of its own: the kernel writes too much, and neighbours are others'.
+        std::array<std::uint32_t, kChunk + kSlack> left;
+        std::array<std::uint32_t, kChunk + kSlack> right;
+        std::array<std::uint32_t, kChunk> numbers;
+        if (in_order_) std::iota(numbers.begin(), numbers.end(), static_cast<std::uint32_t>(begin));
+        const std::uint32_t* from = in_order_ ? numbers.data() : rows + begin;
+        split_rows(from, sides_.data() + begin / 64, end - begin, left.data(), right.data());
         const std::size_t chunk = begin / kChunk;
+        const std::size_t left_before = n_left_[chunk];
         const std::size_t left_after = chunk + 1 < n_left_.size() ? n_left_[chunk + 1] : total_left;
-        const std::size_t n_right = (end - begin) - (left_after - n_left_[chunk]);
-        std::copy_n(right_.data() + first + begin, n_right,
-                    order_.data() + first + total_left + (begin - n_left_[chunk]));
+        const std::size_t n_left = left_after - left_before;
+        std::copy_n(left.begin(), n_left, to + left_before);
+        std::copy_n(right.begin(), (end - begin) - n_left, to + total_left + (begin - left_before));
     });
+    in_order_ = in_order_ && n == 0;
+    return range.first + total_left;
 }
 
 }  // namespace spinney

@@ -213,7 +213,7 @@ TEST(partition_is_stable_and_complete_for_every_number_of_threads) {
     for (const int n_threads : {1, 3}) {
         spinney::RowPartition rows(problem.n_rows);
         const std::size_t middle =
-            rows.split(0, problem.n_rows, problem.bins.data(), goes_left, n_threads);
+            rows.split({0, problem.n_rows, 0}, problem.bins.data(), goes_left, n_threads);
         std::vector<std::uint32_t> expected;
         for (const std::uint8_t side : {1, 0}) {
             for (std::uint32_t row = 0; row < problem.n_rows; ++row) {
@@ -221,7 +221,7 @@ TEST(partition_is_stable_and_complete_for_every_number_of_threads) {
             }
             if (side == 1) CHECK(expected.size() == middle);
         }
-        const auto found = rows.rows(0, problem.n_rows);
+        const auto found = rows.rows({0, problem.n_rows, 1});
         CHECK(std::equal(found.begin(), found.end(), expected.begin(), expected.end()));
     }
 }
