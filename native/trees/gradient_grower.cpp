@@ -179,9 +179,16 @@ void GradientGrower::partition(Node& parent, Node& left, Node& right) {
     const auto feature = static_cast<std::size_t>(parent.split.feature);
     const auto missing_bin = static_cast<std::uint8_t>(bins_.n_value_bins(feature));
     RowPartition::GoesLeft goes_left;
-    for (std::size_t bin = 0; bin < goes_left.size(); ++bin) {
-        goes_left[bin] = parent.split.sends_left(static_cast<std::uint8_t>(bin), missing_bin);
+    if (parent.split.is_categorical) {
+        for (std::size_t bin = 0; bin < goes_left.size(); ++bin) {
+            goes_left[bin] = parent.split.has_left(bin);
+        }
+    } else {
+        const auto n_left = static_cast<std::size_t>(parent.split.bin) + 1;
+        std::fill(goes_left.begin(), goes_left.begin() + n_left, std::uint8_t{1});
+        std::fill(goes_left.begin() + n_left, goes_left.end(), std::uint8_t{0});
     }
+    goes_left[missing_bin] = parent.split.missing_left;
     const std::size_t middle =
         rows_.split(parent.rows, bins_.feature(feature), goes_left, n_threads_);
     const auto other_list = static_cast<std::uint8_t>(1 - parent.rows.list);
