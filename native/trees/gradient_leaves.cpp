@@ -24,7 +24,10 @@ void GradientGrower::prune() {
     for (std::size_t i = nodes_.size(); i-- > 0;) {  // children are younger than their parents
         Node& node = nodes_[i];
         if (node.left < 0 || node.split.gain >= settings_.prune_gain) continue;
-        if (is_leaf(node.left) && is_leaf(node.right)) node.left = node.right = -1;
+        if (!is_leaf(node.left) || !is_leaf(node.right)) continue;
+        node.rows = rows_.join(nodes_[static_cast<std::size_t>(node.left)].rows,
+                               nodes_[static_cast<std::size_t>(node.right)].rows);
+        node.left = node.right = -1;
     }
 }
 

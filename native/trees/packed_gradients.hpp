@@ -62,6 +62,18 @@ inline constexpr Packing kWithoutHessian = {24, 24, 24, 0, 65535};
 /// a few are so large that the others would vanish.
 inline constexpr Packing kFine = {0, 0, 30, 30, 0};
 
+/// Whether max_rows of the largest rows fit every field.
+constexpr bool cannot_overflow(const Packing& packing) {
+    const std::uint64_t rows = packing.max_rows;
+    const std::uint64_t most_gradient = (std::uint64_t{1} << (packing.gradient_bits - 1)) - 1;
+    const std::uint64_t most_hessian = (std::uint64_t{1} << packing.hessian_bits) - 1;
+    const int hessian_width = packing.gradient_shift - packing.hessian_shift;
+    return rows < (std::uint64_t{1} << packing.hessian_shift) &&
+           rows * most_hessian < (std::uint64_t{1} << hessian_width) &&
+           rows * most_gradient < (std::uint64_t{1} << (63 - packing.gradient_shift));
+}
+static_assert(cannot_overflow(kWithHessian) && cannot_overflow(kWithoutHessian));
+
 /// Tables that weigh at most this much are grown on the fine grid.
 inline constexpr double kFewRows = 512.0;
 /// The mean gradient must be this many steps of the packed grid, or the fine one is used. Rounding

@@ -119,4 +119,14 @@ std::size_t RowPartition::split(const Range& range, const std::uint8_t* column,
     return range.first + total_left;
 }
 
+RowPartition::Range RowPartition::join(const Range& left, const Range& right) {
+    std::vector<std::uint32_t> joined(left.size() + right.size());
+    const auto a = rows(left);
+    const auto b = rows(right);
+    std::merge(a.begin(), a.end(), b.begin(), b.end(), joined.begin());
+    std::copy(joined.begin(), joined.end(),
+              lists_[left.list].begin() + static_cast<std::ptrdiff_t>(left.first));
+    return {left.first, right.last, left.list};
+}
+
 }  // namespace spinney

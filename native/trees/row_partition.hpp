@@ -47,9 +47,10 @@ class RowPartition {
     std::size_t split(const Range& range, const std::uint8_t* column, const GoesLeft& goes_left,
                       int n_threads);
 
-  private:
-    struct Chunk;
+    /// The rows of two neighbours, increasing: the parent's again, for a split that is taken back.
+    Range join(const Range& left, const Range& right);
 
+  private:
     std::size_t n_rows_;
     std::size_t size_ = 0;
     bool in_order_ = true;

@@ -132,3 +132,24 @@ def grow_toy(X, y, settings):
     binned = Binner.learn(table, None, max_bins=255).transform(table)
     gradients = (0.5 - y).astype(np.float32)
     return GradientGrower(binned, None).grow(gradients, None, settings, learning_rate=0.3, seed=0)
+
+
+def test_pruned_models_are_those_of_xgboost():
+    X, y = tiny_table(5)
+    ours = GradientBoostingRegressor(
+        max_iter=3,
+        learning_rate=0.3,
+        max_depth=4,
+        max_leaf_nodes=None,
+        growth="level_wise",
+        min_samples_leaf=1,
+        min_child_weight=0.01,
+        prune_gain=1.5,
+    ).fit(X, y)
+    settings = {"tree_method": "exact", "eta": 0.3, "max_depth": 4, "lambda": 0, "gamma": 3.0}
+    settings |= {"min_child_weight": 0.01, "base_score": float(y.mean()), "nthread": 1}
+    theirs = xgboost.train(settings, xgboost.DMatrix(X, y), num_boost_round=3)
+    sizes = [len(tree) for tree in ours.model_]
+    assert min(sizes) < 31
+    for number, tree in enumerate(ours.model_):
+        assert_same_tree(tree, dumped(theirs, number), X, rtol=1e-3)

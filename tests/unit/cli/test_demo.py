@@ -15,7 +15,7 @@ def test_demo_shows_every_step_and_a_table(capsys):
     assert main(["demo"]) == 0
     said = capsys.readouterr()
     steps = [line.split()[0] for line in said.out.split("\n\n")[0].splitlines()]
-    assert steps == ["data", "train", "score", "explain", "save", "load", "predict"]
+    assert steps == ["data", "train", "score", "compare", "explain", "save", "load", "predict"]
     assert "bit for bit the same" in said.out
     assert "DIFFERENT" not in said.out
     assert re.search(r"score +accuracy 0\.[89]\d+ \[0\.\d+, [01]\.\d+\]", said.out)

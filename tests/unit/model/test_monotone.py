@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from spinney import GradientBoostingRegressor
+from spinney import GradientBoostingClassifier, GradientBoostingRegressor
+from spinney.losses.loss import REGRESSION_LOSSES
 from spinney.model.monotone import find_monotone_violation
 
 
@@ -69,3 +70,30 @@ def test_violation_names_leaves_out_of_order():
     tree = model[found.tree]
     assert tree.values[found.low_leaf, 0] == found.low_value > found.high_value
     assert tree.values[found.high_leaf, 0] == found.high_value
+
+
+@pytest.mark.parametrize("growth", ["leaf_wise", "level_wise"])
+@pytest.mark.parametrize("loss", [*REGRESSION_LOSSES])
+def test_constrained_models_are_proved_monotone(loss, growth):
+    X, y = table(3, n=800)
+    model = GradientBoostingRegressor(
+        loss=loss,
+        quantile=0.4,
+        growth=growth,
+        max_iter=15,
+        min_samples_leaf=5,
+        subsample=0.8,
+        monotonic_cst=[-1, 1, 0],
+        random_state=0,
+    ).fit(X, np.exp(0.5 * y))
+    assert find_monotone_violation(model.model_, 0, -1) is None
+    assert find_monotone_violation(model.model_, 1, 1) is None
+    assert find_monotone_violation(model.model_, 2, 1) is not None
+
+
+def test_constrained_classifier_is_proved_monotone():
+    X, y = table(4, n=800)
+    model = GradientBoostingClassifier(max_iter=15, monotonic_cst=[1, 0, 0], min_samples_leaf=5)
+    model.fit(X, y > 0)
+    assert find_monotone_violation(model.model_, 0, 1) is None
+    assert find_monotone_violation(model.model_, 1, 1) is not None

@@ -57,6 +57,7 @@ BOOSTING_RULES: Mapping[str, Rule] = {
     "l2_regularization": Real(0.0),
     "l1_regularization": Real(0.0),
     "min_split_gain": Real(0.0),
+    "prune_gain": Real(0.0),
     "subsample": Fraction(),
     "max_features": Fraction(),
     "max_features_per_tree": Fraction(),

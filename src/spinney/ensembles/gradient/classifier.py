@@ -58,6 +58,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
         l2_regularization: float = 0.0,
         l1_regularization: float = 0.0,
         min_split_gain: float = 0.0,
+        prune_gain: float = 0.0,
         subsample: float = 1.0,
         max_features: float = 1.0,
         max_features_per_tree: float = 1.0,
@@ -89,6 +90,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
         self.l2_regularization = l2_regularization
         self.l1_regularization = l1_regularization
         self.min_split_gain = min_split_gain
+        self.prune_gain = prune_gain
         self.subsample = subsample
         self.max_features = max_features
         self.max_features_per_tree = max_features_per_tree

@@ -35,6 +35,7 @@ _NOT_OFFERED: Mapping[str, Any] = {
     "min_child_weight": 1e-3,
     "l1_regularization": 0.0,
     "min_split_gain": 0.0,
+    "prune_gain": 0.0,
     "subsample": 1.0,
     "max_features_per_tree": 1.0,
     "unseen": "missing",

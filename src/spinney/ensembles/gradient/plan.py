@@ -107,6 +107,7 @@ def round_settings(
             l1=params["l1_regularization"],
             l2=params["l2_regularization"],
             min_split_gain=params["min_split_gain"],
+            prune_gain=params["prune_gain"],
             max_features=_n_drawn(params["max_features"], n_features),
             max_features_per_tree=_n_drawn(params["max_features_per_tree"], n_features),
             monotone=monotone,

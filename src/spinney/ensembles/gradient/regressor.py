@@ -32,8 +32,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
 
     Parameters
     ----------
-    loss : {"squared", "poisson", "gamma", "tweedie"}
-        What is minimised; all but "squared" model the logarithm of the mean.
+    loss : {"squared", "absolute", "huber", "quantile", "poisson", "gamma", "tweedie"}
+        What is minimised; the last three model the logarithm of the mean.
     quantile, huber_delta, tweedie_power : float
         The quantile that loss "quantile" estimates; from where loss "huber" grows linearly; the
         power of the mean that is the variance under loss "tweedie", between 1 and 2.
@@ -50,8 +50,11 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     min_child_weight : float
         Least sum of second derivatives in a leaf; without any, the Newton step of a leaf of rows
         that are already certain would have no bound.
-    l2_regularization, l1_regularization, min_split_gain : float
-        Penalties of leaf values and of leaves.
+    l2_regularization, l1_regularization : float
+        Penalties of leaf values.
+    min_split_gain, prune_gain : float
+        Loss that a split must remove more than to be made; and that a split with no other below
+        it must remove to be kept, once the tree is grown. Half of what XGBoost calls gain.
     subsample : float
         Share of rows drawn for each round; the others are not looked at.
     max_features, max_features_per_tree : float
@@ -135,6 +138,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         l2_regularization: float = 0.0,
         l1_regularization: float = 0.0,
         min_split_gain: float = 0.0,
+        prune_gain: float = 0.0,
         subsample: float = 1.0,
         max_features: float = 1.0,
         max_features_per_tree: float = 1.0,
@@ -168,6 +172,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         self.l2_regularization = l2_regularization
         self.l1_regularization = l1_regularization
         self.min_split_gain = min_split_gain
+        self.prune_gain = prune_gain
         self.subsample = subsample
         self.max_features = max_features
         self.max_features_per_tree = max_features_per_tree
