@@ -209,12 +209,16 @@ class HistogramBuilder::Target {
     /// Adds a column's table to the cells of its features, and clears it.
     void take(const JointColumn& column, std::uint64_t* table) {
         if (column.members.size() == 1) return take(column.members[0].feature, table);
-        for (const JointColumn::Member& member : column.members) {
+        // From the member of the largest stride down: its bins are stretches of the table. Once it
+        // has its sums the stretches are laid over each other, and the table is that of the others.
+        for (std::size_t m = column.members.size(); m-- > 0;) {
+            const JointColumn::Member& member = column.members[m];
             std::array<std::uint64_t, kMostCells> cells{};
-            std::size_t bin = 0;
-            for (std::size_t cell = 0; cell < column.n_cells; cell += member.stride) {
-                for (std::size_t i = 0; i < member.stride; ++i) cells[bin] += table[cell + i];
-                bin = bin + 1 == member.n_bins ? 0 : bin + 1;
+            for (std::size_t bin = 0; bin < member.n_bins; ++bin) {
+                std::uint64_t* stretch = table + bin * member.stride;
+                for (std::size_t i = 0; i < member.stride; ++i) cells[bin] += stretch[i];
+                if (bin == 0) continue;
+                for (std::size_t i = 0; i < member.stride; ++i) table[i] += stretch[i];
             }
             take(member.feature, cells.data());
         }

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "native/base/large_pages.hpp"
+
 namespace spinney {
 
 /// Sums over some rows: weighted gradient and hessian in units of their grids, and the weight.
@@ -136,8 +138,8 @@ class PackedGradients {
     bool packed_ = false;
     bool has_hessians_ = false;
     GradientInput input_;
-    std::vector<std::int32_t> gradients_;  ///< packed: hessian in the low bits, gradient above
-    std::vector<std::int32_t> hessians_;   ///< not packed, and hessians differ
+    LargeVector<std::int32_t> gradients_;  ///< packed: hessian in the low bits, gradient above
+    LargeVector<std::int32_t> hessians_;   ///< not packed, and hessians differ
     float largest_gradient_ = 0.0F;
     float largest_hessian_ = 0.0F;
     double gradient_scale_ = 1.0;  ///< gradient = integer * scale; a power of two

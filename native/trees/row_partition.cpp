@@ -61,7 +61,7 @@ void split_rows_portable(const std::uint32_t* rows, const std::uint64_t* sides, 
 RowPartition::RowPartition(std::size_t n_rows)
     : n_rows_(n_rows),
       size_(n_rows),
-      lists_{std::vector<std::uint32_t>(n_rows), std::vector<std::uint32_t>(n_rows)},
+      lists_{LargeVector<std::uint32_t>(n_rows), LargeVector<std::uint32_t>(n_rows)},
       sides_(n_rows / 64 + 1) {}
 
 void RowPartition::reset(std::span<const std::uint32_t> rows) {

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "native/base/large_pages.hpp"
+
 namespace spinney {
 
 /// The rows of every node, as ranges of two lists: the children of a node whose rows are in one
@@ -54,7 +56,7 @@ class RowPartition {
     std::size_t n_rows_;
     std::size_t size_ = 0;
     bool in_order_ = true;
-    std::array<std::vector<std::uint32_t>, 2> lists_;
+    std::array<LargeVector<std::uint32_t>, 2> lists_;
     std::vector<std::uint64_t> sides_;  ///< of 64 rows each: a bit is 1 where a row goes left
     std::vector<std::size_t> n_left_;   ///< per chunk
 };

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "native/base/large_pages.hpp"
+
 namespace spinney {
 
 /// Cells of one feature at most: 255 bins of values, and the bin of missing values.
@@ -77,8 +79,8 @@ class TrainingBins {
     std::vector<std::size_t> first_cell_;
     std::vector<JointColumn> columns_;
     std::vector<ColumnBlock> blocks_;
-    std::vector<std::uint8_t> by_feature_;
-    std::vector<std::uint8_t> joint_rows_;
+    LargeVector<std::uint8_t> by_feature_;
+    LargeVector<std::uint8_t> joint_rows_;
 };
 
 }  // namespace spinney
