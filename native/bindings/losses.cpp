@@ -75,6 +75,14 @@ void bind_losses(nb::module_& module) {
         "codes"_a, "scores"_a, "n_classes"_a, "weights"_a, "n_threads"_a,
         "Weighted sum of the multinomial loss; weights empty: all 1.");
     module.def(
+        "log_link_steps",
+        [](const Array<double>& newton, double power) {
+            std::vector<double> steps;
+            for (const double step : view(newton)) steps.push_back(log_link_step(step, power));
+            return give(std::move(steps));
+        },
+        "newton"_a, "power"_a, "Exact steps of leaves from Newton's, for losses with log link.");
+    module.def(
         "leaf_optima",
         [](const std::pair<std::string, double>& loss,
            const std::pair<Array<double>, Array<double>>& targets_and_scores,

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "native/base/elementary.hpp"
 #include "native/base/failure.hpp"
 #include "native/base/parallel.hpp"
 #include "native/losses/huber_root.hpp"
@@ -203,6 +204,13 @@ std::vector<double> leaf_optima(const LeafTask& task, const NodeSpans& nodes, in
     });
     average_inner_nodes(nodes, weights, best);
     return best;
+}
+
+double log_link_step(double newton, double power) {
+    constexpr double kLeastRatio = 0.049787068367863944;  // e^-3
+    const double above = 1.0 + (2.0 - power) * newton;
+    const double below = 1.0 - (power - 1.0) * newton;
+    return exact_log(std::max(above, kLeastRatio * below) / below);
 }
 
 }  // namespace spinney

@@ -1,5 +1,4 @@
-/// Exact optima of absolute, quantile and Huber loss: the constant that fits the rows of a node
-/// best.
+/// Exact optima of leaves: the constant that fits the rows of a node best.
 #pragma once
 
 #include <cstdint>
@@ -41,5 +40,13 @@ struct LeafTask {
 /// Expected O(rows); leaves go to threads. A leaf without rows gets 0. Throws
 /// Failure(kInvalidParameter) for other losses.
 std::vector<double> leaf_optima(const LeafTask& task, const NodeSpans& nodes, int n_threads);
+
+/// Poisson, Tweedie and gamma loss, which are Tweedie's of power p = 1, 1 < p < 2 and p = 2: the
+/// optimum of a leaf is log(sum y e^((1-p)s) / sum e^((2-p)s)), and both sums follow from Newton's
+/// step t = -G/H: with log(1 + (2-p) t) - log(1 - (p-1) t) no row is looked at again. Newton's own
+/// step overshoots where targets are far above the mean, up to infinite predictions.
+///
+/// A leaf whose targets are all zero has its optimum at minus infinity: no step goes below -3.
+double log_link_step(double newton, double power);
 
 }  // namespace spinney

@@ -62,6 +62,9 @@ def sum_loss(loss: str, parameter: float, y: Annotated[NDArray[numpy.float64], d
 def sum_softmax_loss(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> float:
     """Weighted sum of the multinomial loss; weights empty: all 1."""
 
+def log_link_steps(newton: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], power: float) -> NDArray[numpy.float64]:
+    """Exact steps of leaves from Newton's, for losses with log link."""
+
 def leaf_optima(loss: tuple[str, float], targets_and_scores: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], last: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
     """
     Best constant of each node, whose rows are rows[first[i]:last[i]]; weights empty: all 1.

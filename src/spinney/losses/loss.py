@@ -69,6 +69,10 @@ class Loss(abc.ABC):
         """Whether leaves are given their exact optimum in place of Newton's step."""
         return False
 
+    def exact_steps(self, newton: FloatArray) -> FloatArray:
+        """Give the optima of leaves from Newton's steps, where a formula knows them."""
+        return newton
+
     @abc.abstractmethod
     def start(self, y: FloatArray, weights: FloatArray | None) -> FloatArray:
         """Scores of the best constant prediction; (n_outputs,)."""
@@ -147,6 +151,20 @@ class PointLoss(Loss):
     def has_order_statistic_leaves(self) -> bool:
         """Whether leaves are given their exact optimum in place of Newton's step."""
         return self.name in {"absolute", "huber", "quantile"}
+
+    def exact_steps(self, newton: FloatArray) -> FloatArray:
+        """Give the optima of leaves: those of the losses with log link follow from Newton's steps.
+
+        Examples
+        --------
+        >>> REGRESSION_LOSSES["poisson"].exact_steps(np.array([0.0, 1.0, 99.0]))  # log(1 + step)
+        array([0.        , 0.69314718, 4.60517019])
+        """
+        if self.link != "log":
+            return newton
+        power = {"poisson": 1.0, "gamma": 2.0}.get(self.name, self.parameter)
+        steps: FloatArray = _ext.log_link_steps(newton, power)
+        return steps
 
     def with_parameter(self, value: float) -> Self:
         """Make the same loss with another delta, level or power.

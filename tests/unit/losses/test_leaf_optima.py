@@ -1,5 +1,6 @@
 """Leaves of absolute, quantile and Huber loss are exact optima, whatever the order of the rows."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -240,3 +241,45 @@ def test_held_out_absolute_error_is_that_of_scikit_learn():
     theirs.fit(X[train], y[train])
     errors = [np.abs(y[test] - model.predict(X[test])).mean() for model in (ours, theirs)]
     assert errors[0] < 1.02 * errors[1]
+
+
+@pytest.mark.parametrize(("name", "power"), [("poisson", 1.0), ("gamma", 2.0), ("tweedie", 1.3)])
+def test_leaves_of_losses_with_log_link_are_optimal(name, power):
+    """After a whole step the derivatives of a leaf add up to nothing."""
+    X, _ = table(3000)
+    y = RNG.gamma(0.7, np.exp(X[:, 0] + 0.5 * X[:, 1]))  # no step of a factor of 20 downwards
+    settings = {"loss": name, "tweedie_power": 1.3, "max_iter": 2, "learning_rate": 1.0}
+    model = GradientBoostingRegressor(**settings).fit(X, y).model_
+    scores = model.raw_scores(model.schema.conform(X))
+    formula = replace(REGRESSION_LOSSES[name], parameter=power)
+    gradients = formula.derivatives(y, scores, 1).gradients[0].astype(float)
+    leaves = leaf_numbers(model[1], X)
+    for leaf in np.unique(leaves):
+        here = gradients[leaves == leaf]
+        assert abs(here.sum()) < 1e-4 * np.abs(here).sum()
+    newton = GradientBoostingRegressor(**settings, leaf_steps="newton").fit(X, y).model_
+    newton_scores = newton.raw_scores(model.schema.conform(X))
+    assert formula.mean(y, scores, None) < formula.mean(y, newton_scores, None)
+
+
+def leaf_numbers(tree, X):
+    numbers = np.zeros(len(X), int)
+    for row, values in enumerate(X):
+        node = 0
+        while tree.right[node] >= 0:
+            x = values[tree.feature[node]]
+            left = tree.missing_left[node] if np.isnan(x) else x <= tree.threshold[node]
+            node = node + 1 if left else tree.right[node]
+        numbers[row] = node
+    return numbers
+
+
+@pytest.mark.parametrize("name", ["poisson", "gamma", "tweedie"])
+def test_one_huge_target_keeps_predictions_finite(name):
+    X, y = table(600)
+    y = np.abs(y) + 1.0
+    y[7] = 1e30
+    model = GradientBoostingRegressor(loss=name, min_samples_leaf=1, learning_rate=1.0)
+    assert np.isfinite(model.fit(X, y).predict(X)).all()
+    y[:300] = 0.0 if name != "gamma" else 1e-300
+    assert np.isfinite(model.fit(X, y).predict(X)).all()

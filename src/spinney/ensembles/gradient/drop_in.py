@@ -36,6 +36,7 @@ _NOT_OFFERED: Mapping[str, Any] = {
     "l1_regularization": 0.0,
     "min_split_gain": 0.0,
     "prune_gain": 0.0,
+    "leaf_steps": "newton",
     "subsample": 1.0,
     "max_features_per_tree": 1.0,
     "unseen": "missing",

@@ -113,6 +113,7 @@ def round_settings(
             monotone=monotone,
             interactions=interaction_groups(params["interaction_cst"], n_features),
         ),
+        exact_steps=params.get("leaf_steps") == "exact",
         seed=seed,
         n_threads=intake.n_threads,
     )

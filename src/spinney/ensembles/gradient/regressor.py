@@ -55,6 +55,9 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     min_split_gain, prune_gain : float
         Loss that a split must remove more than to be made; and that a split with no other below
         it must remove to be kept, once the tree is grown. Half of what XGBoost calls gain.
+    leaf_steps : {"exact", "newton"}
+        How far a leaf goes under Poisson, gamma and Tweedie loss: to its optimum, or one step of
+        Newton's, as other libraries do. Other losses do not look at it.
     subsample : float
         Share of rows drawn for each round; the others are not looked at.
     max_features, max_features_per_tree : float
@@ -119,6 +122,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         "loss": Choice(tuple(REGRESSION_LOSSES)),
         **LOSS_PARAMETER_RULES,
         **BOOSTING_RULES,
+        "leaf_steps": Choice(("exact", "newton")),
     }
 
     def __init__(
@@ -139,6 +143,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         l1_regularization: float = 0.0,
         min_split_gain: float = 0.0,
         prune_gain: float = 0.0,
+        leaf_steps: str = "exact",
         subsample: float = 1.0,
         max_features: float = 1.0,
         max_features_per_tree: float = 1.0,
@@ -173,6 +178,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         self.l1_regularization = l1_regularization
         self.min_split_gain = min_split_gain
         self.prune_gain = prune_gain
+        self.leaf_steps = leaf_steps
         self.subsample = subsample
         self.max_features = max_features
         self.max_features_per_tree = max_features_per_tree

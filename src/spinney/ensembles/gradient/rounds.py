@@ -8,9 +8,11 @@ from spinney.ensembles.gradient.rows import BoostingRows
 from spinney.ensembles.gradient.stopping import Watch
 from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.losses import Loss
+from spinney.model.tree import Tree
 from spinney.randomness import Stream, random_bits
 from spinney.resampling import RowDraws
 from spinney.trees.gradient import GradientGrower, GradientTreeSettings
+from spinney.typing import FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +23,8 @@ class RoundSettings:
     learning_rate: float
     subsample: float
     tree: GradientTreeSettings
+    exact_steps: bool
+    """Whether leaves with a formula for their optimum take it, in place of Newton's step."""
     seed: int
     n_threads: int
 
@@ -40,6 +44,10 @@ def boost_rounds(
     y, scores, trees = rows.y, grown.scores, grown.trees
     grower = GradientGrower(rows.binned, rows.weights, rows.factors, n_threads=settings.n_threads)
     draws, at = None, None
+    changes_leaves = loss.has_order_statistic_leaves or (
+        settings.exact_steps and loss.link == "log"
+    )
+    rate = 1.0 if changes_leaves else settings.learning_rate
     if settings.subsample < 1.0:
         share, seed = settings.subsample, settings.seed
         draws = RowDraws(rows.n_rows, share=share, seed=seed, candidates=rows.train.rows)
@@ -52,7 +60,7 @@ def boost_rounds(
                     gradients,
                     None if loss.has_constant_hessian else at.hessians[output],
                     settings.tree,
-                    learning_rate=settings.learning_rate,
+                    learning_rate=rate,
                     seed=random_bits(settings.seed, Stream.FEATURES, len(trees)),
                     rows=chosen,
                     largest=at.limits[output],
@@ -60,8 +68,9 @@ def boost_rounds(
                 if loss.has_order_statistic_leaves:
                     of_nodes, weights = grower.node_rows(), rows.train.weights
                     best = loss.best_leaf_values(y, scores, weights, of_nodes, settings.n_threads)
-                    values = settings.learning_rate * grower.keep_monotone(best)
-                    tree = replace(tree, values=values[:, np.newaxis])
+                    tree = _with_steps(tree, grower.keep_monotone(best), settings)
+                elif settings.exact_steps and loss.link == "log":
+                    tree = _with_steps(tree, loss.exact_steps(tree.values[:, 0]), settings)
                 grower.add_leaf_values(tree, scores, output)
                 trees.append(tree)
             should_stop = watch is not None and watch.look(grown)
@@ -74,3 +83,8 @@ def boost_rounds(
         grown.drop_unfinished_round()
         return True
     return False
+
+
+def _with_steps(tree: Tree, steps: FloatArray, settings: RoundSettings) -> Tree:
+    """Give the tree other steps than its derivatives say."""
+    return replace(tree, values=settings.learning_rate * steps[:, np.newaxis])
