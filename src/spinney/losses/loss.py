@@ -93,33 +93,6 @@ class Loss(abc.ABC):
     ) -> float:
         """Weighted sum over rows."""
 
-    def best_leaf_values(
-        self,
-        y: FloatArray,
-        scores: FloatArray,
-        weights: FloatArray | None,
-        node_rows: RowsOfNodes,
-        n_threads: int,
-    ) -> FloatArray:
-        """Of each leaf the constant that, added to the scores of its rows, minimises their loss.
-
-        The minimum of the weighted loss is exact; no penalty counts. Inner nodes get the weighted
-        mean of the leaves below. Only for losses with ``has_order_statistic_leaves``.
-
-        Parameters
-        ----------
-        y : (n_rows,)
-        scores : (n_rows, 1)
-        weights : (n_rows,), positive; None: all 1
-        node_rows : the rows of each node
-        n_threads : threads; they do not change the result
-
-        Returns
-        -------
-        (n_nodes,) numbers
-        """
-        raise NotImplementedError(f"{type(self).__name__}: leaves are Newton steps")
-
     def mean(
         self, y: FloatArray, scores: FloatArray, weights: FloatArray | None, n_threads: int = 1
     ) -> float:
@@ -257,7 +230,22 @@ class PointLoss(Loss):
         Weights are put on a grid of 2**-61 of their sum, so that sums are exact: whole weights are
         repetitions to the last bit, and the order of rows does not matter. Where the minimum is an
         interval its middle is taken: without weights the values are those of ``numpy.median`` and
-        of ``numpy.quantile`` with ``method="averaged_inverted_cdf"``.
+        of ``numpy.quantile`` with ``method="averaged_inverted_cdf"``. No penalty counts. Inner
+        nodes get the weighted mean of the leaves below.
+
+        Only for losses with ``has_order_statistic_leaves``.
+
+        Parameters
+        ----------
+        y : (n_rows,)
+        scores : (n_rows, 1)
+        weights : (n_rows,), positive; None: all 1
+        node_rows : the rows of each node
+        n_threads : threads; they do not change the result
+
+        Returns
+        -------
+        (n_nodes,) numbers
         """
         integers = np.empty(0, np.int64)
         if weights is not None:

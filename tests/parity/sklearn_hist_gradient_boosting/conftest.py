@@ -3,8 +3,6 @@
 import pytest
 from tests.parity.sklearn_hist_gradient_boosting.exceptions import EXCEPTIONS
 
-REASONS = EXCEPTIONS
-
 
 @pytest.fixture
 def global_random_seed():
@@ -16,6 +14,7 @@ def pytest_collection_modifyitems(items):
         if "sklearn_hist_gradient_boosting" not in item.nodeid:
             continue
         item.add_marker(pytest.mark.filterwarnings("default"))
-        reason = REASONS.get(item.name) or REASONS.get(item.originalname)
-        if reason is not None:  # strict: an exception that is none any more is a failure
+        reason = EXCEPTIONS.get(item.name) or EXCEPTIONS.get(item.originalname)
+        # Every reason stands in exceptions.py; strict: one that holds no longer is a failure.
+        if reason is not None:
             item.add_marker(pytest.mark.xfail(reason=reason, strict=True))

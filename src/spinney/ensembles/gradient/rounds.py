@@ -7,7 +7,7 @@ import numpy as np
 from spinney.ensembles.gradient.rows import BoostingRows
 from spinney.ensembles.gradient.stopping import Watch
 from spinney.ensembles.gradient.sums import BoostedSum
-from spinney.losses import Loss
+from spinney.losses import Loss, PointLoss
 from spinney.model.tree import Tree
 from spinney.randomness import Stream, random_bits
 from spinney.resampling import RowDraws
@@ -44,9 +44,8 @@ def boost_rounds(
     y, scores, trees = rows.y, grown.scores, grown.trees
     grower = GradientGrower(rows.binned, rows.weights, rows.factors, n_threads=settings.n_threads)
     draws, at = None, None
-    changes_leaves = loss.has_order_statistic_leaves or (
-        settings.exact_steps and loss.link == "log"
-    )
+    by_formula = settings.exact_steps and loss.link == "log"
+    changes_leaves = loss.has_order_statistic_leaves or by_formula
     rate = 1.0 if changes_leaves else settings.learning_rate
     if settings.subsample < 1.0:
         share, seed = settings.subsample, settings.seed
@@ -65,11 +64,11 @@ def boost_rounds(
                     rows=chosen,
                     largest=at.limits[output],
                 )
-                if loss.has_order_statistic_leaves:
+                if isinstance(loss, PointLoss) and loss.has_order_statistic_leaves:
                     of_nodes, weights = grower.node_rows(), rows.train.weights
                     best = loss.best_leaf_values(y, scores, weights, of_nodes, settings.n_threads)
                     tree = _with_steps(tree, grower.keep_monotone(best), settings)
-                elif settings.exact_steps and loss.link == "log":
+                elif by_formula:
                     tree = _with_steps(tree, loss.exact_steps(tree.values[:, 0]), settings)
                 grower.add_leaf_values(tree, scores, output)
                 trees.append(tree)
