@@ -208,10 +208,9 @@ class HistogramBuilder::Target {
 
     /// Adds a column's table to the cells of its features, and clears it.
     void take(const JointColumn& column, std::uint64_t* table) {
-        if (column.members.size() == 1) return take(column.members[0].feature, table);
         // From the member of the largest stride down: its bins are stretches of the table. Once it
         // has its sums the stretches are laid over each other, and the table is that of the others.
-        for (std::size_t m = column.members.size(); m-- > 0;) {
+        for (std::size_t m = column.members.size(); m-- > 1;) {
             const JointColumn::Member& member = column.members[m];
             std::array<std::uint64_t, kMostCells> cells{};
             for (std::size_t bin = 0; bin < member.n_bins; ++bin) {
@@ -219,10 +218,11 @@ class HistogramBuilder::Target {
                 for (std::size_t i = 0; i < member.stride; ++i) cells[bin] += stretch[i];
                 if (bin == 0) continue;
                 for (std::size_t i = 0; i < member.stride; ++i) table[i] += stretch[i];
+                std::fill_n(stretch, member.stride, 0);
             }
             take(member.feature, cells.data());
         }
-        std::fill_n(table, column.n_cells, 0);
+        take(column.members[0].feature, table);
     }
 
   private:

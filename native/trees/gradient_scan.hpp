@@ -1,4 +1,4 @@
-/// The kernels of split search: running sums over the bins of one feature, and the best cut.
+/// The kernels of split search: sums of cells, and the best cut of one feature.
 #pragma once
 
 #include <cstddef>
@@ -15,23 +15,17 @@ struct ScanScales {
     double weight = 1.0;
 };
 
-/// Sums of the rows up to and including each bin, in the form of the histogram they come from. Some
-/// entries behind the last bin may be read, and are ignored.
-struct RunningSums {
-    std::uint64_t packed[kMostCells + 8] = {};
-    std::int64_t gradient[kMostCells + 8] = {};
-    std::int64_t hessian[kMostCells + 8] = {};
-    std::int64_t weight[kMostCells + 8] = {};
-};
-
-/// What the quality of a cut depends on besides the running sums, in integer units.
+/// What the quality of a cut depends on besides the sums on its left, in integer units. A cut
+/// counts if the weight and the hessian on its left are within these limits.
 struct CutTerms {
     double gradient;  ///< total of the node
-    double hessian;
+    double span;      ///< total of its hessians, and l2 for each side
     double l1;
     double l2;
-    double extra_gradient = 0.0;  ///< of missing values, when they go left
-    double extra_hessian = 0.0;
+    std::int64_t least_weight;
+    std::int64_t most_weight;
+    std::int64_t least_hessian;  ///< at least 1 where l2 is 0: no cut divides by 0
+    std::int64_t most_hessian;
 };
 
 struct Cut {
@@ -54,25 +48,22 @@ struct Subtraction {
     std::uint64_t* packed_to;  ///< null: wide
 };
 using SubtractCells = void(const Subtraction& task, std::size_t n, const Packing& packing);
-/// sums[i] = cells[0] + ... + cells[i]. The fields of a sum of cells hold at most what the node's
-/// rows add up to: no overflow.
-using RunPacked = void(const std::uint64_t* cells, std::size_t n, std::uint64_t* sums);
-/// The best cut behind a bin in [first, last), the lowest among equals. With a and b the gradients
-/// on both sides (shrunk by l1) and c and d the hessians (plus l2), the loss removed is half of
-/// a^2/c + b^2/d - G^2/(H + l2), and
+/// The best cut behind one of n cells, the lowest among equals; `start` is on the left of every
+/// cut. With a and b the gradients on both sides (shrunk by l1) and c and d the hessians (plus l2),
+/// the loss removed is half of a^2/c + b^2/d - G^2/(H + l2), and
 ///     a^2/c + b^2/d = ((a d - b c)^2 / (c d) + (a + b)^2) / (c + d).
 /// c + d is the same for every cut, and so is a + b unless l1 shrinks; quality is the rest, in
-/// which nothing large cancels: one division per cut. The integers are below 2^51, so they are
-/// exact as doubles.
-using BestCutPacked = Cut(const RunningSums& sums, std::size_t first, std::size_t last,
+/// which nothing large cancels: one division per cut. Without l1, a d - b c = a (c + d) - G c. The
+/// integers are below 2^51, so they are exact as doubles; sums of cells hold at most what the
+/// node's rows add up to, so packed fields do not overflow.
+using BestCutPacked = Cut(const std::uint64_t* cells, std::size_t n, std::uint64_t start,
                           const CutTerms& terms, const Packing& packing);
-using BestCutWide = Cut(const RunningSums& sums, std::size_t first, std::size_t last,
+using BestCutWide = Cut(const WideCells& cells, std::size_t n, const GradientSums& start,
                         const CutTerms& terms);
 
 FlushCells flush_cells_portable, flush_cells_avx2, flush_cells_avx512;
 SubtractWords subtract_words_portable, subtract_words_avx2, subtract_words_avx512;
 SubtractCells subtract_cells_portable, subtract_cells_avx2, subtract_cells_avx512;
-RunPacked run_packed_portable, run_packed_avx2, run_packed_avx512;
 BestCutPacked best_cut_packed_portable, best_cut_packed_avx2, best_cut_packed_avx512;
 BestCutWide best_cut_wide_portable, best_cut_wide_avx2, best_cut_wide_avx512;
 

@@ -8,10 +8,12 @@ namespace {
 #if defined(__GNUC__)
 typedef double Lanes __attribute__((vector_size(LANES * sizeof(double))));
 typedef std::uint64_t Words __attribute__((vector_size(LANES * sizeof(double))));
+typedef std::int64_t Integers __attribute__((vector_size(LANES * sizeof(double))));
 constexpr std::size_t kLanes = LANES;
 #else
 using Lanes = double;
 using Words = std::uint64_t;
+using Integers = std::int64_t;
 constexpr std::size_t kLanes = 1;
 #endif
 
@@ -20,24 +22,81 @@ constexpr double kTwoTo52 = 0x1p52;
 constexpr std::uint64_t kBalancedBits = 0x4338000000000000U;  // the bits of 1.5 * 2^52
 constexpr double kBalanced = 0x1.8p52;
 
-[[gnu::always_inline]] inline Words load(const void* from) {
-    Words lanes;
-    __builtin_memcpy(&lanes, from, sizeof lanes);
+template <class To, class From>
+[[gnu::always_inline]] inline To as_bits(const From& from) {
+    To to;
+    static_assert(sizeof to == sizeof from);
+    __builtin_memcpy(&to, &from, sizeof to);
+    return to;
+}
+/// n < kLanes: the lanes from n on are 0.
+template <class Number>
+[[gnu::always_inline]] inline Words load(const Number* from, std::size_t n) {
+    Words lanes = {};
+    if (n >= kLanes) {
+        __builtin_memcpy(&lanes, from, sizeof lanes);
+    } else {
+        __builtin_memcpy(&lanes, from, n * sizeof(Number));
+    }
     return lanes;
 }
-[[gnu::always_inline]] inline Lanes as_bits(Words words) {
-    Lanes lanes;
-    __builtin_memcpy(&lanes, &words, sizeof lanes);
-    return lanes;
+template <class Number>
+[[gnu::always_inline]] inline Words in_all_lanes(Number number) {
+    return Words{} + static_cast<std::uint64_t>(number);
 }
 /// Integers below 2^52 as doubles, by putting them into the low bits of 2^52.
 [[gnu::always_inline]] inline Lanes unsigned_as_double(Words integers) {
-    return as_bits(integers | kTwoTo52Bits) - kTwoTo52;
+    return as_bits<Lanes>(integers | kTwoTo52Bits) - kTwoTo52;
 }
 /// The same for integers of either sign, below 2^51 in absolute value.
 [[gnu::always_inline]] inline Lanes signed_as_double(Words integers) {
-    return as_bits(integers + kBalancedBits) - kBalanced;
+    return as_bits<Lanes>(integers + kBalancedBits) - kBalanced;
 }
+
+/// lane i = lanes 0 + ... + i.
+[[gnu::always_inline]] inline Words run_within(Words words) {
+#if defined(__GNUC__)
+    const Words zero = {};
+#if LANES == 2
+    words += __builtin_shuffle(words, zero, Words{2, 0});
+#elif LANES == 4
+    words += __builtin_shuffle(words, zero, Words{4, 0, 1, 2});
+    words += __builtin_shuffle(words, zero, Words{4, 4, 0, 1});
+#else
+    words += __builtin_shuffle(words, zero, Words{8, 0, 1, 2, 3, 4, 5, 6});
+    words += __builtin_shuffle(words, zero, Words{8, 8, 0, 1, 2, 3, 4, 5});
+    words += __builtin_shuffle(words, zero, Words{8, 8, 8, 8, 0, 1, 2, 3});
+#endif
+#endif
+    return words;
+}
+/// The last lane in all lanes.
+[[gnu::always_inline]] inline Words spread_last(Words words) {
+#if defined(__GNUC__)
+    constexpr std::uint64_t kLast = LANES - 1;
+    return __builtin_shuffle(words, Words{} + kLast);
+#else
+    return words;
+#endif
+}
+
+/// Sums of the cells up to and including each, kLanes at a time. The sums within a vector do not
+/// wait for those before it.
+class RunningSum {
+  public:
+    template <class Number>
+    [[gnu::always_inline]] explicit RunningSum(Number start) : before_(in_all_lanes(start)) {}
+
+    [[gnu::always_inline]] Words next(Words cells) {
+        const Words within = run_within(cells);
+        const Words sums = within + before_;
+        before_ += spread_last(within);
+        return sums;
+    }
+
+  private:
+    Words before_;  ///< sum of all cells before, in all lanes
+};
 
 /// The fields of a packed word.
 struct Fields {
@@ -62,12 +121,12 @@ struct Fields {
     [[gnu::always_inline]] Word hessian(Word word) const {
         return (word >> hessian_shift) & hessian_mask;
     }
-    template <class Word>
-    [[gnu::always_inline]] Word biased_gradient(Word word) const {
-        return (word >> gradient_shift) ^ bias;
-    }
     [[gnu::always_inline]] std::int64_t gradient(std::uint64_t word) const {
-        return static_cast<std::int64_t>(biased_gradient(word) - bias);
+        return static_cast<std::int64_t>(((word >> gradient_shift) ^ bias) - bias);
+    }
+    [[gnu::always_inline]] Lanes gradient_as_double(Words words) const {
+        const double zero = kTwoTo52 + static_cast<double>(bias);
+        return as_bits<Lanes>((words >> gradient_shift) ^ (bias | kTwoTo52Bits)) - zero;
     }
 };
 
@@ -78,58 +137,132 @@ struct Fields {
     return g < 0.0 ? -kept : kept;
 }
 
-/// Each lane looks at every kLanes-th cut; the lowest of the best is found at the end.
-/// sums_at(i) gives gradients and hessians behind bins i, i + 1, ...
-template <bool kHasL1, class SumsAt>
-[[gnu::always_inline]] inline Cut best_of(std::size_t first, std::size_t last,
-                                          const CutTerms& given, const SumsAt& sums_at) {
-    const CutTerms at = given;
-    Lanes index = {};
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-        reinterpret_cast<double*>(&index)[lane] = static_cast<double>(first + lane);
+/// What is on the left of kLanes neighbouring cuts.
+struct LeftSums {
+    Lanes gradient;
+    Words hessian;
+    Words weight;
+};
+
+class PackedSums {
+  public:
+    [[gnu::always_inline]] PackedSums(const std::uint64_t* cells, std::uint64_t start,
+                                      const Packing& packing)
+        : cells_(cells),
+          run_(start),
+          fields_(packing),
+          hessian_shift_(packing.hessian_bits == 0 ? 0 : fields_.hessian_shift),
+          hessian_mask_(packing.hessian_bits == 0 ? fields_.count_mask : fields_.hessian_mask) {}
+
+    [[gnu::always_inline]] LeftSums next(std::size_t i, std::size_t n) {
+        const Words words = run_.next(load(cells_ + i, n));
+        return {fields_.gradient_as_double(words), (words >> hessian_shift_) & hessian_mask_,
+                fields_.count(words)};
     }
-    const auto end = static_cast<double>(last);
-    Lanes best = index * 0.0 - 1.0;
-    Lanes best_index = index;
-    for (std::size_t i = first; i < last; i += kLanes) {
-        Lanes left_g;
-        Lanes left_h;
-        sums_at(i, left_g, left_h);
-        left_g += at.extra_gradient;
-        left_h += at.extra_hessian;
-        const Lanes right_g = at.gradient - left_g;
-        const Lanes a = kHasL1 ? shrink(left_g, at.l1) : left_g;
-        const Lanes b = kHasL1 ? shrink(right_g, at.l1) : right_g;
-        const Lanes c = left_h + at.l2;
-        const Lanes d = (at.hessian - left_h) + at.l2;
-        const Lanes cross = a * d - b * c;
-        const Lanes curvature = c * d;
-        Lanes quality = cross * cross / curvature;
-        if constexpr (kHasL1) quality += (a + b) * (a + b);
-        const auto is_better = (curvature > 0.0) & (index < end) & (quality > best);
+
+  private:
+    const std::uint64_t* cells_;
+    RunningSum run_;
+    Fields fields_;
+    int hessian_shift_;  ///< where every hessian is 1, the count stands for it
+    std::uint64_t hessian_mask_;
+};
+
+class WideSums {
+  public:
+    [[gnu::always_inline]] WideSums(const WideCells& cells, const GradientSums& start)
+        : cells_(cells),
+          gradient_(start.gradient),
+          hessian_(start.hessian),
+          weight_(start.weight) {}
+
+    [[gnu::always_inline]] LeftSums next(std::size_t i, std::size_t n) {
+        return {signed_as_double(gradient_.next(load(cells_.gradient + i, n))),
+                hessian_.next(load(cells_.hessian + i, n)),
+                weight_.next(load(cells_.weight + i, n))};
+    }
+
+  private:
+    WideCells cells_;
+    RunningSum gradient_;
+    RunningSum hessian_;
+    RunningSum weight_;
+};
+
+/// Negative in the lanes whose cut leaves one side too little.
+[[gnu::always_inline]] inline Integers room(const LeftSums& left, const CutTerms& at) {
+    const auto below = [](Words sums, std::int64_t limit) {
+        return sums - static_cast<std::uint64_t>(limit);
+    };
+    return as_bits<Integers>(
+        below(left.weight, at.least_weight) | -below(left.weight, at.most_weight) |
+        below(left.hessian, at.least_hessian) | -below(left.hessian, at.most_hessian));
+}
+using Mask = decltype(Lanes{} >= 0.0);
+[[gnu::always_inline]] inline bool any(const Mask& is_true) {
+#if defined(__AVX2__) && LANES == 4
+    return __builtin_ia32_movmskpd256(as_bits<Lanes>(is_true)) != 0;
+#elif defined(__GNUC__)
+    std::int64_t all = 0;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) all |= is_true[lane];
+    return all != 0;
+#else
+    return is_true;
+#endif
+}
+template <class Number, class Vector>
+[[gnu::always_inline]] inline Number lane_of(const Vector& vector, std::size_t lane) {
+    return reinterpret_cast<const Number*>(&vector)[lane];
+}
+
+/// Each lane looks at every kLanes-th cut; the lowest of the best is found at the end.
+template <bool kHasL1, class Sums>
+[[gnu::always_inline]] inline Cut best_of(std::size_t n, Sums sums, const CutTerms& given) {
+    const CutTerms at = given;
+    Words index = {};
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        reinterpret_cast<std::uint64_t*>(&index)[lane] = lane;
+    }
+    Lanes best = Lanes{} - 1.0;
+    Words best_index = index;
+    for (std::size_t i = 0; i < n; i += kLanes, index += kLanes) {
+        const LeftSums left = sums.next(i, n - i);
+        const Mask fits = room(left, at) >= 0;
+        if (!any(fits)) {
+            // Sums of weights only grow.
+            if (lane_of<std::int64_t>(left.weight, 0) > at.most_weight) break;
+            continue;
+        }
+        const Lanes c = unsigned_as_double(left.hessian) + at.l2;
+        const Lanes d = at.span - c;
+        Lanes quality;
+        if constexpr (kHasL1) {
+            const Lanes a = shrink(left.gradient, at.l1);
+            const Lanes b = shrink(at.gradient - left.gradient, at.l1);
+            const Lanes cross = a * d - b * c;
+            quality = cross * cross / (c * d) + (a + b) * (a + b);
+        } else {
+            const Lanes cross = left.gradient * at.span - at.gradient * c;
+            quality = cross * cross / (c * d);
+        }
+        const Mask is_better = fits & (quality > best);
         best = is_better ? quality : best;
         best_index = is_better ? index : best_index;
-        index += static_cast<double>(kLanes);
     }
     Cut cut;
-    double bin = 0.0;
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
-        const double quality = reinterpret_cast<const double*>(&best)[lane];
-        const double of_lane = reinterpret_cast<const double*>(&best_index)[lane];
-        if (quality > cut.quality || (quality == cut.quality && of_lane < bin)) {
-            cut.quality = quality;
-            bin = of_lane;
+        const auto quality = lane_of<double>(best, lane);
+        const auto bin = lane_of<std::uint64_t>(best_index, lane);
+        if (quality > cut.quality || (quality == cut.quality && bin < cut.bin)) {
+            cut = {quality, bin};
         }
     }
-    cut.bin = static_cast<std::size_t>(bin);
     return cut;
 }
 
-template <class SumsAt>
-[[gnu::always_inline]] inline Cut best_of(std::size_t first, std::size_t last,
-                                          const CutTerms& terms, const SumsAt& sums_at) {
-    return terms.l1 > 0.0 ? best_of<true>(first, last, terms, sums_at)
-                          : best_of<false>(first, last, terms, sums_at);
+template <class Sums>
+[[gnu::always_inline]] inline Cut best_of(std::size_t n, const Sums& sums, const CutTerms& terms) {
+    return terms.l1 > 0.0 ? best_of<true>(n, sums, terms) : best_of<false>(n, sums, terms);
 }
 
 /// One array of a subtraction: to may be parent.
@@ -200,47 +333,14 @@ void NAME(subtract_cells)(const Subtraction& task, std::size_t n, const Packing&
     }
 }
 
-void NAME(run_packed)(const std::uint64_t* cells, std::size_t n, std::uint64_t* sums) {
-    std::size_t i = 0;
-    std::uint64_t sum = 0;
-#if LANES == 4 && defined(__GNUC__)
-    // Running sums within four cells, then the sum of all cells before is added: the additions
-    // that wait for each other are one per four cells.
-    const Words zero = {};
-    Words before = {};
-    for (; i + 4 <= n; i += 4) {
-        Words run = load(cells + i);
-        run += __builtin_shuffle(run, zero, Words{4, 0, 1, 2});
-        run += __builtin_shuffle(run, zero, Words{4, 4, 0, 1});
-        const Words with_before = run + before;
-        __builtin_memcpy(sums + i, &with_before, sizeof run);
-        before += __builtin_shuffle(run, Words{3, 3, 3, 3});
-    }
-    sum = before[0];
-#endif
-    for (; i < n; ++i) sums[i] = sum += cells[i];
-}
-
-Cut NAME(best_cut_packed)(const RunningSums& sums, std::size_t first, std::size_t last,
+Cut NAME(best_cut_packed)(const std::uint64_t* cells, std::size_t n, std::uint64_t start,
                           const CutTerms& terms, const Packing& packing) {
-    const Fields fields(packing);
-    const auto half = static_cast<double>(fields.bias);
-    const bool counts = packing.hessian_bits == 0;
-    const int hessian_shift = counts ? 0 : fields.hessian_shift;
-    const std::uint64_t hessian_mask = counts ? fields.count_mask : fields.hessian_mask;
-    return best_of(first, last, terms, [&](std::size_t i, Lanes& gradient, Lanes& hessian) {
-        const Words words = load(sums.packed + i);
-        gradient = unsigned_as_double(fields.biased_gradient(words)) - half;
-        hessian = unsigned_as_double((words >> hessian_shift) & hessian_mask);
-    });
+    return best_of(n, PackedSums(cells, start, packing), terms);
 }
 
-Cut NAME(best_cut_wide)(const RunningSums& sums, std::size_t first, std::size_t last,
+Cut NAME(best_cut_wide)(const WideCells& cells, std::size_t n, const GradientSums& start,
                         const CutTerms& terms) {
-    return best_of(first, last, terms, [&](std::size_t i, Lanes& gradient, Lanes& hessian) {
-        gradient = signed_as_double(load(sums.gradient + i));
-        hessian = signed_as_double(load(sums.hessian + i));
-    });
+    return best_of(n, WideSums(cells, start), terms);
 }
 
 }  // namespace spinney

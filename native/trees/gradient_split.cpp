@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "native/base/isa.hpp"
 
@@ -18,9 +19,6 @@ constexpr double kNoise = 0x1p-46;
 constexpr std::size_t kFewCategories = 4;
 
 #if defined(__x86_64__) && defined(__GNUC__)
-RunPacked* active_run_packed() {
-    return pick<RunPacked>(run_packed_portable, run_packed_avx2, run_packed_avx512);
-}
 BestCutPacked* active_best_cut_packed() {
     return pick<BestCutPacked>(best_cut_packed_portable, best_cut_packed_avx2,
                                best_cut_packed_avx512);
@@ -29,7 +27,6 @@ BestCutWide* active_best_cut_wide() {
     return pick<BestCutWide>(best_cut_wide_portable, best_cut_wide_avx2, best_cut_wide_avx512);
 }
 #else
-RunPacked* active_run_packed() { return run_packed_portable; }
 BestCutPacked* active_best_cut_packed() { return best_cut_packed_portable; }
 BestCutWide* active_best_cut_wide() { return best_cut_wide_portable; }
 #endif
@@ -45,19 +42,6 @@ std::int64_t whole(double limit) {
     return static_cast<std::int64_t>(std::ceil(std::min(limit, 0x1p62)));
 }
 
-/// First index in [0, n) for which a predicate that never turns false again is true; n if none.
-/// Steps do not depend on what is found, so that none is mispredicted.
-template <class Predicate>
-std::size_t first_true(std::size_t n, const Predicate& is_true) {
-    std::size_t first = 0;
-    while (n > 0) {
-        const std::size_t half = (n + 1) / 2;
-        first = is_true(first + half - 1) ? first : first + half;
-        n -= half;
-    }
-    return first;
-}
-
 /// The search within one feature of one node.
 class FeatureSearch {
   public:
@@ -68,98 +52,81 @@ class FeatureSearch {
           is_packed_(task.histogram.is_packed()),
           feature_(feature),
           n_values_(task.bins.n_value_bins(feature)),
-          sums_(scratch()),
           best_(best),
           missing_(cell(n_values_)) {}
 
     void run() {
         if (task_.bins.is_categorical(feature_)) return search_categories();
         if (is_packed_) {
-            run_packed(task_.histogram.packed(feature_), n_values_);
+            packed_ = task_.histogram.packed(feature_);
         } else {
-            run_wide(task_.histogram.wide(feature_), n_values_);
+            wide_ = task_.histogram.wide(feature_);
         }
         take_best(n_values_, {});
         if (missing_.weight > 0) take_best(n_values_, missing_);
     }
 
   private:
-    static RunningSums& scratch() {
-        thread_local RunningSums sums;
-        return sums;
+    GradientSums cell(std::size_t bin) const {
+        return task_.histogram.cell(task_.packing, feature_, bin);
     }
 
-    void run_packed(const std::uint64_t* cells, std::size_t n) {
-        active_run_packed()(cells, n, sums_.packed);
-    }
-    void run_wide(const WideCells& cells, std::size_t n) {
-        GradientSums sum;
-        for (std::size_t i = 0; i < n; ++i) {
-            sums_.gradient[i] = sum.gradient += cells.gradient[i];
-            sums_.hessian[i] = sum.hessian += cells.hessian[i];
-            sums_.weight[i] = sum.weight += cells.weight[i];
+    /// Rows of the cells up to and including one, and `extra` ones.
+    GradientSums left_of(std::size_t last, GradientSums extra) const {
+        if (is_packed_) {
+            return extra += task_.packing.unpack(
+                       std::accumulate(packed_, packed_ + last + 1, std::uint64_t{0}));
         }
+        for (std::size_t i = 0; i <= last; ++i) extra += wide_.at(i);
+        return extra;
+    }
+    GradientSums scanned(std::size_t i) const {
+        return is_packed_ ? task_.packing.unpack(packed_[i]) : wide_.at(i);
     }
 
-    /// Integers of the rows up to and including a bin.
-    GradientSums left_of(std::size_t bin, const GradientSums& extra) const {
-        GradientSums sums =
-            is_packed_ ? task_.packing.unpack(sums_.packed[bin])
-                       : GradientSums{sums_.gradient[bin], sums_.hessian[bin], sums_.weight[bin]};
-        return sums += extra;
-    }
-
-    bool is_enough(const GradientSums& sums) const {
-        return (sums.weight >= limits_->weight) & (sums.hessian >= limits_->hessian);
-    }
-
-    /// Scores the cuts behind the first n bins, with `extra` rows on the left, and keeps the best.
-    /// Sums of weights and hessians only grow, so the cuts that leave both children enough are
-    /// neighbours.
+    /// Scores the cuts behind the first n cells, with `extra` rows on the left, and keeps the best.
     void take_best(std::size_t n, const GradientSums& extra) {
-        const std::size_t first =
-            first_true(n, [&](std::size_t i) { return is_enough(left_of(i, extra)); });
-        const std::size_t last = first_true(
-            n, [&](std::size_t i) { return !is_enough(task_.total - left_of(i, extra)); });
-        if (first >= last) return;
-        if (!task_.settings.monotone.empty()) return take_best_bounded(first, last, extra);
-        CutTerms terms = limits_->terms;
-        terms.extra_gradient = static_cast<double>(extra.gradient);
-        terms.extra_hessian = static_cast<double>(extra.hessian);
-        const Cut cut = is_packed_
-                            ? active_best_cut_packed()(sums_, first, last, terms, task_.packing)
-                            : active_best_cut_wide()(sums_, first, last, terms);
-        if (cut.quality >= 0.0) keep(cut.bin, limits_->gain(cut.quality), extra);
+        if (!task_.settings.monotone.empty()) return take_best_bounded(n, extra);
+        const CutTerms& terms = limits_->terms;
+        const Cut cut = is_packed_ ? active_best_cut_packed()(packed_, n, task_.packing.pack(extra),
+                                                              terms, task_.packing)
+                                   : active_best_cut_wide()(wide_, n, extra, terms);
+        if (cut.quality < 0.0) return;
+        const double gain = limits_->gain(cut.quality);
+        if (is_better(gain)) keep(cut.bin, gain, left_of(cut.bin, extra), extra.weight > 0);
     }
 
     /// The same where values are bounded: the formula of the loss that given values remove.
-    void take_best_bounded(std::size_t first, std::size_t last, const GradientSums& extra) {
+    void take_best_bounded(std::size_t n, const GradientSums& extra) {
         const ValueBounds& bounds = task_.bounds;
         const double here = bounds.clip(objective_.value(task_.total));
         const double score = objective_.score_of(task_.total, here);
         const int direction = task_.settings.monotone[feature_];
-        for (std::size_t bin = first; bin < last; ++bin) {
-            const GradientSums left = left_of(bin, extra);
+        GradientSums left = extra;
+        for (std::size_t i = 0; i < n; ++i) {
+            left += scanned(i);
+            if (!limits_->allow(left)) continue;
             const GradientSums right = task_.total - left;
             const double a = bounds.clip(objective_.value(left));
             const double b = bounds.clip(objective_.value(right));
             if ((b - a) * direction < 0.0) continue;
-            const double removed =
-                objective_.score_of(left, a) + objective_.score_of(right, b) - score;
-            keep(bin, 0.5 * removed, extra);
+            const double gain =
+                0.5 * (objective_.score_of(left, a) + objective_.score_of(right, b) - score);
+            if (is_better(gain)) keep(i, gain, left, extra.weight > 0);
         }
     }
 
-    void keep(std::size_t bin, double gain, const GradientSums& extra) {
-        if (!(gain > best_.gain && gain > limits_->least_gain)) return;
+    bool is_better(double gain) const { return gain > best_.gain && gain > limits_->least_gain; }
+
+    void keep(std::size_t last, double gain, const GradientSums& left, bool missing_left) {
         best_.gain = gain;
         best_.feature = static_cast<std::int32_t>(feature_);
-        best_.left = left_of(bin, extra);
-        const bool left_is_larger = 2 * best_.left.weight >= task_.total.weight;
-        if (task_.bins.is_categorical(feature_)) return keep_categories(bin, left_is_larger);
+        best_.left = left;
+        const bool left_is_larger = 2 * left.weight >= task_.total.weight;
+        if (task_.bins.is_categorical(feature_)) return keep_categories(last, left_is_larger);
         best_.is_categorical = false;
-        best_.bin = static_cast<std::int32_t>(bin);
-        best_.missing_left = missing_.weight > 0 ? extra.weight > 0 : left_is_larger;
+        best_.bin = static_cast<std::int32_t>(last);
+        best_.missing_left = missing_.weight > 0 ? missing_left : left_is_larger;
     }
 
     /// Categories in the order of gradient / hessian, missing values among them, cut once: the
@@ -186,7 +153,7 @@ class FeatureSearch {
                                              objective_.scales.weight
                                        : 1.0;
         sort_categories(smoothing, support);
-        run_sorted();
+        copy_sorted();
         const SplitLimits careful_limits(
             task_.total, objective_, settings,
             careful ? settings.category_penalty * row_hessian * objective_.scales.hessian : 0.0);
@@ -212,25 +179,21 @@ class FeatureSearch {
         }
     }
 
-    GradientSums cell(std::size_t bin) const {
-        return task_.histogram.cell(task_.packing, feature_, bin);
-    }
-
-    void run_sorted() {
-        std::array<std::uint64_t, kMostCells> packed;
-        std::array<std::int64_t, 3 * kMostCells> wide;
-        const WideCells to = {wide.data(), wide.data() + kMostCells, wide.data() + 2 * kMostCells};
+    /// The cells in the order of their categories.
+    void copy_sorted() {
+        packed_ = packed_copy_.data();
+        wide_ = {wide_copy_.data(), wide_copy_.data() + kMostCells,
+                 wide_copy_.data() + 2 * kMostCells};
         for (std::size_t i = 0; i < n_sorted_; ++i) {
             if (is_packed_) {
-                packed[i] = task_.histogram.packed(feature_)[sorted_[i]];
+                packed_copy_[i] = task_.histogram.packed(feature_)[sorted_[i]];
             } else {
-                const GradientSums sums = task_.histogram.wide(feature_).at(sorted_[i]);
-                to.gradient[i] = sums.gradient;
-                to.hessian[i] = sums.hessian;
-                to.weight[i] = sums.weight;
+                const GradientSums sums = cell(sorted_[i]);
+                wide_.gradient[i] = sums.gradient;
+                wide_.hessian[i] = sums.hessian;
+                wide_.weight[i] = sums.weight;
             }
         }
-        is_packed_ ? run_packed(packed.data(), n_sorted_) : run_wide(to, n_sorted_);
     }
 
     /// The categories up to place `last` of their order go left, the others and the rare ones
@@ -258,12 +221,15 @@ class FeatureSearch {
     bool is_packed_;
     std::size_t feature_;
     std::size_t n_values_;
-    RunningSums& sums_;
     GradientSplit& best_;
     GradientSums missing_;
+    const std::uint64_t* packed_ = nullptr;  ///< the cells in the order they are scanned
+    WideCells wide_;
     std::size_t n_sorted_ = 0;
     std::array<std::uint8_t, kMostCells> sorted_;  ///< bins of categories
     std::array<bool, kMostCells> is_rare_;
+    std::array<std::uint64_t, kMostCells> packed_copy_;
+    std::array<std::int64_t, 3 * kMostCells> wide_copy_;
 };
 
 }  // namespace
@@ -273,8 +239,6 @@ SplitLimits::SplitLimits(const GradientSums& total, const GradientObjective& obj
     // Scales are powers of two: all of this is as exact in integer units as in real numbers.
     const ScanScales& scales = objective.scales;
     const double l2 = objective.l2 + penalty;
-    terms = {static_cast<double>(total.gradient), static_cast<double>(total.hessian),
-             objective.l1 / scales.gradient, l2 / scales.hessian};
     const double h = objective.hessian(total);
     const double g = objective.gradient(total);
     const double span = h + 2.0 * l2;
@@ -283,9 +247,19 @@ SplitLimits::SplitLimits(const GradientSums& total, const GradientObjective& obj
              : h + objective.l2 > 0.0 ? -g * g * (l2 + penalty) / ((h + objective.l2) * span)
                                       : 0.0;
     per_quality = scales.gradient * scales.gradient / span;
-    hessian = whole(settings.min_child_weight * kGridSlack / scales.hessian);
-    weight =
+    const std::int64_t weight =
         std::max(whole(settings.min_samples_leaf * kGridSlack / scales.weight), std::int64_t{1});
+    const std::int64_t hessian = std::max(
+        whole(settings.min_child_weight * kGridSlack / scales.hessian), std::int64_t{l2 == 0.0});
+    const double child_l2 = l2 / scales.hessian;
+    terms = {.gradient = static_cast<double>(total.gradient),
+             .span = static_cast<double>(total.hessian) + 2.0 * child_l2,
+             .l1 = objective.l1 / scales.gradient,
+             .l2 = child_l2,
+             .least_weight = weight,
+             .most_weight = total.weight - weight,
+             .least_hessian = hessian,
+             .most_hessian = total.hessian - hessian};
     least_gain = std::max(settings.min_split_gain, 0.5 * kNoise * objective.score(total));
 }
 

@@ -91,8 +91,6 @@ struct GradientSplit : Split {
 /// What the search in every feature of a node depends on.
 struct SplitLimits {
     CutTerms terms{};
-    std::int64_t weight = 1;  ///< least of a child, in integer units
-    std::int64_t hessian = 0;
     double least_gain = 0.0;
     double per_quality = 1.0;
     double offset = 0.0;  ///< part of the gain that is the same for every cut
@@ -100,6 +98,10 @@ struct SplitLimits {
     /// penalty: added to l2 of the children, not of the node.
     SplitLimits(const GradientSums& total, const GradientObjective& objective,
                 const GradientTreeSettings& settings, double penalty = 0.0);
+    bool allow(const GradientSums& left) const {
+        return left.weight >= terms.least_weight && left.weight <= terms.most_weight &&
+               left.hessian >= terms.least_hessian && left.hessian <= terms.most_hessian;
+    }
     double gain(double quality) const { return 0.5 * (quality * per_quality + offset); }
 };
 

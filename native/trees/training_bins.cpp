@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "native/base/parallel.hpp"
 
@@ -12,8 +13,9 @@ namespace {
 constexpr std::size_t kTileRows = 256;
 /// Fewer columns than this are not worth a thread of their own.
 constexpr std::size_t kFewColumns = 4;
-/// Features of more bins than this share their byte with nobody.
-constexpr std::uint32_t kMostBinsToJoin = 16;
+/// Tables of fewer rows share bytes only if that removes a fifth of the columns: in small nodes it
+/// costs more to take joint sums apart than additions cost.
+constexpr std::size_t kRowsToJoin = 16384;
 
 }  // namespace
 
@@ -67,27 +69,32 @@ std::vector<std::uint32_t> TrainingBins::copy_by_feature(int n_threads) {
     return n_bins;
 }
 
-/// In the order of features: one of few bins joins the column opened last for such, if the product
-/// of their bins fits a byte.
+/// The feature of most bins first, each to the fullest column that has room for it: the product of
+/// their bins must fit a byte.
 void TrainingBins::join_columns(const std::vector<std::uint32_t>& n_bins) {
-    JointColumn open;
-    const auto close = [&] {
-        if (!open.members.empty()) columns_.push_back(std::move(open));
-        open = {};
-    };
-    for (std::uint32_t feature = 0; feature < n_bins.size(); ++feature) {
-        const std::uint32_t n = n_bins[feature];
-        if (n > kMostBinsToJoin) {
-            columns_.push_back({{{feature, 1, n}}, n});
-            continue;
+    std::vector<std::uint32_t> order(n_bins.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(),
+                     [&n_bins](std::uint32_t a, std::uint32_t b) { return n_bins[a] > n_bins[b]; });
+    std::array<std::vector<std::size_t>, kMostCells + 1> of_size;  // columns by n_cells
+    for (const std::uint32_t feature : order) {
+        std::size_t size = kMostCells / n_bins[feature];
+        while (size > 0 && of_size[size].empty()) --size;
+        if (size == 0) {
+            of_size[1].push_back(columns_.size());
+            columns_.emplace_back();
+            size = 1;
         }
-        if (open.n_cells * n > kMostCells) close();
-        open.members.push_back({feature, static_cast<std::uint32_t>(open.n_cells), n});
-        open.n_cells *= n;
+        const std::size_t index = of_size[size].back();
+        of_size[size].pop_back();
+        JointColumn& column = columns_[index];
+        column.members.push_back(
+            {feature, static_cast<std::uint32_t>(column.n_cells), n_bins[feature]});
+        column.n_cells *= n_bins[feature];
+        of_size[column.n_cells].push_back(index);
     }
-    close();
-    if (columns_.size() * 5 <= n_features() * 4) return;
-    // Too few features share a byte for a copy of the rows to pay.
+    const std::size_t fewer = n_rows_ < kRowsToJoin ? (n_features() + 4) / 5 : 1;
+    if (columns_.size() + fewer <= n_features()) return;
     columns_.clear();
     for (std::uint32_t feature = 0; feature < n_bins.size(); ++feature) {
         columns_.push_back({{{feature, 1, n_bins[feature]}}, n_bins[feature]});

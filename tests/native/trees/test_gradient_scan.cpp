@@ -12,7 +12,6 @@ namespace spinney {
 FlushCells flush_cells_eight;
 SubtractWords subtract_words_eight;
 SubtractCells subtract_cells_eight;
-RunPacked run_packed_eight;
 BestCutPacked best_cut_packed_eight;
 BestCutWide best_cut_wide_eight;
 }  // namespace spinney
@@ -29,7 +28,6 @@ using spinney::GradientSums;
 using spinney::kMostCells;
 using spinney::Packing;
 using spinney::random_below;
-using spinney::RunningSums;
 using spinney::Stream;
 using spinney::WideCells;
 
@@ -53,29 +51,36 @@ struct Cells {
         }
     }
     WideCells wide() { return {gradient.data(), hessian.data(), weight.data()}; }
-    CutTerms terms(double l1, double l2) const {
-        return {static_cast<double>(total.gradient), static_cast<double>(total.hessian), l1, l2};
+    CutTerms terms(double l1, double l2, std::int64_t least) const {
+        const std::int64_t hessian = l2 > 0.0 ? 0 : 1;
+        return {.gradient = static_cast<double>(total.gradient),
+                .span = static_cast<double>(total.hessian) + 2.0 * l2,
+                .l1 = l1,
+                .l2 = l2,
+                .least_weight = least,
+                .most_weight = total.weight - least,
+                .least_hessian = hessian,
+                .most_hessian = total.hessian - hessian};
     }
 };
 
 /// The definition, one cut after the other.
-Cut slow_cut(const Cells& cells, std::size_t first, std::size_t last, const CutTerms& at) {
+Cut slow_cut(const Cells& cells, const GradientSums& start, const CutTerms& at) {
     Cut best;
-    double g = at.extra_gradient;
-    double h = at.extra_hessian;
+    GradientSums left = start;
     const auto shrunk = [&at](double x) {
         return x > at.l1 ? x - at.l1 : (x < -at.l1 ? x + at.l1 : 0.0);
     };
-    for (std::size_t i = 0; i < last; ++i) {
-        g += static_cast<double>(cells.gradient[i]);
-        h += static_cast<double>(cells.hessian[i]);
-        if (i < first) continue;
+    for (std::size_t i = 0; i < cells.packed.size(); ++i) {
+        left += {cells.gradient[i], cells.hessian[i], cells.weight[i]};
+        if (left.weight < at.least_weight || left.weight > at.most_weight) continue;
+        if (left.hessian < at.least_hessian || left.hessian > at.most_hessian) continue;
+        const auto g = static_cast<double>(left.gradient);
+        const double c = static_cast<double>(left.hessian) + at.l2;
+        const double d = at.span - c;
         const double a = shrunk(g);
         const double b = shrunk(at.gradient - g);
-        const double c = h + at.l2;
-        const double d = (at.hessian - h) + at.l2;
-        if (!(c * d > 0.0)) continue;
-        const double cross = a * d - b * c;
+        const double cross = at.l1 > 0.0 ? a * d - b * c : g * at.span - at.gradient * c;
         double quality = cross * cross / (c * d);
         if (at.l1 > 0.0) quality += (a + b) * (a + b);
         if (quality > best.quality) best = {quality, i};
@@ -91,57 +96,36 @@ bool same(const Cut& a, const Cut& b) {
 
 TEST(best_cuts_are_those_of_the_definition_for_every_number_of_lanes) {
     for (const Packing& packing : {spinney::kWithHessian, spinney::kWithoutHessian}) {
-        for (std::uint64_t seed = 0; seed < 60; ++seed) {
-            const std::size_t n = 1 + random_below(seed, Stream::kRows, 9999, kMostCells - 1);
-            Cells cells(seed, packing, n);
-            RunningSums sums;
-            spinney::run_packed_portable(cells.packed.data(), n, sums.packed);
-            GradientSums run;
-            for (std::size_t i = 0; i < n; ++i) {
-                run += {cells.gradient[i], cells.hessian[i], cells.weight[i]};
-                CHECK(sums.packed[i] == packing.pack(run));
-                sums.gradient[i] = run.gradient;
-                sums.hessian[i] = run.hessian;
-                sums.weight[i] = run.weight;
-            }
-            const std::size_t first = random_below(seed, Stream::kRows, 7777, n);
+        for (std::size_t n = 1; n <= kMostCells; ++n) {
+            Cells cells(n, packing, n);
+            GradientSums start;
+            if (n % 2 == 0) start = {3, packing.hessian_bits == 0 ? 2 : 5, 2};
+            cells.total += start;
+            const std::uint64_t word = packing.pack(start);
+            const auto least = static_cast<std::int64_t>(random_below(n, Stream::kRows, 7, n + 1));
             for (const double l1 : {0.0, 2.5}) {
                 for (const double l2 : {0.0, 1.5}) {
-                    CutTerms terms = cells.terms(l1, l2);
-                    if (seed % 2 == 0) terms.extra_gradient = 3.0;
-                    const Cut expected = slow_cut(cells, first, n, terms);
-                    CHECK(same(spinney::best_cut_packed_portable(sums, first, n, terms, packing),
-                               expected));
-                    CHECK(same(spinney::best_cut_packed_eight(sums, first, n, terms, packing),
-                               expected));
-                    CHECK(same(spinney::best_cut_wide_portable(sums, first, n, terms), expected));
-                    CHECK(same(spinney::best_cut_wide_eight(sums, first, n, terms), expected));
+                    const CutTerms terms = cells.terms(l1, l2, 1 + least / 2);
+                    const Cut expected = slow_cut(cells, start, terms);
+                    const auto check_packed = [&](spinney::BestCutPacked* best_cut) {
+                        CHECK(
+                            same(best_cut(cells.packed.data(), n, word, terms, packing), expected));
+                    };
+                    const auto check_wide = [&](spinney::BestCutWide* best_cut) {
+                        CHECK(same(best_cut(cells.wide(), n, start, terms), expected));
+                    };
+                    check_packed(spinney::best_cut_packed_portable);
+                    check_packed(spinney::best_cut_packed_eight);
+                    check_wide(spinney::best_cut_wide_portable);
+                    check_wide(spinney::best_cut_wide_eight);
 #if defined(__x86_64__)
-                    if (spinney::best_isa() >= spinney::Isa::kAvx2) {
-                        CHECK(same(spinney::best_cut_packed_avx2(sums, first, n, terms, packing),
-                                   expected));
-                        CHECK(same(spinney::best_cut_wide_avx2(sums, first, n, terms), expected));
-                    }
+                    if (spinney::best_isa() < spinney::Isa::kAvx2) continue;
+                    check_packed(spinney::best_cut_packed_avx2);
+                    check_wide(spinney::best_cut_wide_avx2);
 #endif
                 }
             }
         }
-    }
-}
-
-TEST(running_sums_agree_for_every_length) {
-    for (std::size_t n = 1; n <= kMostCells; ++n) {
-        const Cells cells(n, spinney::kWithHessian, n);
-        std::vector<std::uint64_t> a(n), b(n);
-        spinney::run_packed_portable(cells.packed.data(), n, a.data());
-#if defined(__x86_64__)
-        if (spinney::best_isa() >= spinney::Isa::kAvx2) {
-            spinney::run_packed_avx2(cells.packed.data(), n, b.data());
-            CHECK(a == b);
-        }
-#endif
-        spinney::run_packed_eight(cells.packed.data(), n, b.data());
-        CHECK(a == b);
     }
 }
 
