@@ -2,8 +2,10 @@
 #include <limits>
 
 #include "native/base/failure.hpp"
+#include "native/base/random.hpp"
 #include "native/bindings/arrays.hpp"
 #include "native/trees/gradient_grower.hpp"
+#include "native/trees/grown_trees.hpp"
 #include "native/trees/histogram_grower.hpp"
 
 namespace spinney::bindings {
@@ -49,21 +51,58 @@ nb::dict as_dict(GrownTree&& tree, std::size_t n_outputs) {
     return arrays;
 }
 
+/// The arrays of a forest, copied; see model/forest.py for their names.
+nb::dict joined(const GrownTrees& trees) {
+    GrownTree nodes = trees.nodes();
+    nb::dict arrays = as_dict(std::move(nodes), 1);
+    nb::del(arrays["bin"]);
+    const std::size_t n_sets = trees.nodes().category_sets.size() / kCategorySetBytes;
+    arrays["category_sets"] =
+        give(std::vector<std::uint8_t>(trees.nodes().category_sets), {n_sets, kCategorySetBytes});
+    const auto thresholds = trees.thresholds();
+    arrays["threshold"] = give(std::vector<double>(thresholds.begin(), thresholds.end()));
+    const auto starts = trees.starts();
+    arrays["tree_start"] = give(std::vector<std::int64_t>(starts.begin(), starts.end()));
+    return arrays;
+}
+
+/// The trees of a forest's arrays, each with category sets numbered from 0.
+void append_all(GrownTrees& trees, const nb::dict& arrays) {
+    const auto get = [&arrays]<class T>(const char* name, T) {
+        const auto numbers = nb::cast<Array<T>>(arrays[name]);
+        return std::vector<T>(numbers.data(), numbers.data() + numbers.size());
+    };
+    GrownTree nodes;
+    nodes.feature = get("feature", std::int32_t{});
+    nodes.right = get("right", std::int32_t{});
+    nodes.missing_left = get("missing_left", std::uint8_t{});
+    nodes.category_set = get("category_set", std::int32_t{});
+    nodes.category_sets = get("category_sets", std::uint8_t{});
+    nodes.values = get("values", double{});
+    nodes.count = get("count", std::int64_t{});
+    nodes.weight = get("weight", double{});
+    nodes.gain = get("gain", double{});
+    trees.append_all(nodes, get("threshold", double{}), get("tree_start", std::int64_t{}));
+}
+
 /// A grower that keeps its bins, with lengths checked at the door.
 class BoundGrower {
   public:
     BoundGrower(const Bins& bins, const Array<std::int32_t>& n_value_bins,
                 const Array<std::uint8_t>& categorical,
-                const std::vector<std::vector<double>>& cuts, int n_threads)
+                const std::vector<std::vector<double>>& cuts, GradientTreeSettings settings,
+                double learning_rate, int n_threads)
         : cuts_(cuts),
+          settings_(std::move(settings)),
+          seed_(settings_.seed),
+          learning_rate_(learning_rate),
           bins_(bins),
           grower_(training_bins(bins, n_value_bins, categorical, cuts.size(), n_threads),
                   n_threads) {}
 
-    nb::dict grow(const Array<float>& gradients, const Array<float>& hessians,
-                  const Array<std::int64_t>& weights, bool weights_repeat, double weight_scale,
-                  const Array<std::uint32_t>& rows, const GradientTreeSettings& settings,
-                  std::pair<float, float> largest) {
+    void grow(const Array<float>& gradients, const Array<float>& hessians,
+              const Array<std::int64_t>& weights, bool weights_repeat, double weight_scale,
+              const Array<std::uint32_t>& rows, std::pair<float, float> largest, GrownTrees& into) {
         const std::size_t n_rows = grower_.bins().n_rows();
         const GradientInput input = {view(gradients), view(hessians), view(weights), weights_repeat,
                                      weight_scale,    largest.first,  largest.second};
@@ -74,27 +113,23 @@ class BoundGrower {
             throw Failure(FailureKind::kInvalidInput,
                           "gradients, weights or rows do not fit the bins");
         }
-        GrownTree tree;
-        {
-            nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
-            tree = grower_.grow(input, chosen, settings);
-        }
+        nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
+        settings_.seed = random_bits(seed_, Stream::kFeatures, into.size());
+        GrownTree tree = grower_.grow(input, chosen, settings_);
+        for (double& value : tree.values) value *= learning_rate_;
         n_nodes_ = tree.feature.size();
-        std::vector<double> threshold = thresholds(tree);
-        nb::dict arrays = as_dict(std::move(tree), 1);
-        arrays["threshold"] = give(std::move(threshold));
-        return arrays;
+        into.append(tree, thresholds(tree));
     }
 
-    void add_leaf_values(const Array<double>& values, const Scores& scores,
-                         std::size_t output) const {
+    void add_leaf_values(GrownTrees& trees, const Scores& scores, std::size_t output) const {
+        const std::span<const double> values = trees.last_values();
         if (values.size() != n_nodes_ || scores.shape(0) != grower_.bins().n_rows() ||
             output >= scores.shape(1)) {
-            throw Failure(FailureKind::kInvalidInput, "values or scores do not fit the last tree");
+            throw Failure(FailureKind::kInvalidInput, "trees or scores do not fit the last tree");
         }
         const std::span<double> of_output(scores.data() + output, scores.size() - output);
         nb::gil_scoped_release unlocked;
-        grower_.add_leaf_values(view(values), of_output, scores.shape(1));
+        grower_.add_leaf_values(values, of_output, scores.shape(1));
     }
 
     void keep_monotone(
@@ -140,7 +175,10 @@ class BoundGrower {
     }
 
     std::vector<std::vector<double>> cuts_;  ///< per feature; none for categories
-    Bins bins_;                              ///< keeps the rows alive that the grower borrows
+    GradientTreeSettings settings_;          ///< with the seed of the tree grown last
+    std::uint64_t seed_;                     ///< of all trees
+    double learning_rate_;
+    Bins bins_;  ///< keeps the rows alive that the grower borrows
     GradientGrower grower_;
     std::size_t n_nodes_ = 0;
 };
@@ -200,14 +238,42 @@ void bind_trees(nb::module_& module) {
         .def_rw("monotone", &GradientTreeSettings::monotone)
         .def_rw("interactions", &GradientTreeSettings::interactions);
 
+    nb::class_<GrownTrees>(module, "GrownTrees", "Trees of a boosted sum while it grows.")
+        .def(nb::init<>())
+        .def("__len__", &GrownTrees::size)
+        .def("arrays", &joined, "The arrays of a forest of these trees.")
+        .def("append_all", &append_all, "arrays"_a, "Add the trees of a forest's arrays.")
+        .def(
+            "truncate",
+            [](GrownTrees& trees, std::size_t n) { trees.truncate(std::min(n, trees.size())); },
+            "n_trees"_a, "Forget all trees but the first.")
+        .def(
+            "last_values",
+            [](GrownTrees& trees) {
+                const auto values = trees.last_values();
+                return give(std::vector<double>(values.begin(), values.end()));
+            },
+            "Values of the nodes of the last tree, copied.")
+        .def(
+            "set_last_values",
+            [](GrownTrees& trees, const Array<double>& values) {
+                const auto to = trees.last_values();
+                if (values.size() != to.size()) {
+                    throw Failure(FailureKind::kInvalidInput, "values do not fit the last tree");
+                }
+                std::copy_n(values.data(), values.size(), to.begin());
+            },
+            "values"_a, "Give the nodes of the last tree other values.");
+
     nb::class_<BoundGrower>(module, "GradientGrower", "Grows the trees of a boosted sum.")
         .def(nb::init<const Bins&, const Array<std::int32_t>&, const Array<std::uint8_t>&,
-                      const std::vector<std::vector<double>>&, int>(),
-             "bins"_a, "n_value_bins"_a, "categorical"_a, "cuts"_a, "n_threads"_a)
+                      const std::vector<std::vector<double>>&, GradientTreeSettings, double, int>(),
+             "bins"_a, "n_value_bins"_a, "categorical"_a, "cuts"_a, "settings"_a, "learning_rate"_a,
+             "n_threads"_a)
         .def("grow", &BoundGrower::grow, "gradients"_a, "hessians"_a, "weights"_a,
-             "weights_repeat"_a, "weight_scale"_a, "rows"_a, "settings"_a, "largest"_a,
-             "One tree; hessians, weights, rows may be empty.")
-        .def("add_leaf_values", &BoundGrower::add_leaf_values, "values"_a, "scores"_a.noconvert(),
+             "weights_repeat"_a, "weight_scale"_a, "rows"_a, "largest"_a, "into"_a,
+             "Grow one tree and append it; hessians, weights, rows may be empty.")
+        .def("add_leaf_values", &BoundGrower::add_leaf_values, "trees"_a, "scores"_a.noconvert(),
              "output"_a, "Add the value of its leaf in the last tree to the score of every row.")
         .def("keep_monotone", &BoundGrower::keep_monotone, "values"_a.noconvert(),
              "Bring values of the nodes of the last tree within its bounds, in place.")

@@ -13,16 +13,18 @@ namespace {
 
 /// Cells and additions below which a second thread costs more than it saves.
 constexpr std::size_t kWorthAThread = 2048;
+/// Rows that are taken out of a histogram one by one sooner than by way of their own histogram.
+constexpr std::size_t kFewRowsToTakeOut = 128;
 
 }  // namespace
 
 /// Nodes whose splits are searched together. Histograms may be still to be made: of the first from
-/// rows, of the second as the difference of two others.
+/// rows, of the second as the difference of two others, or of its parent's and rows.
 struct GradientGrower::Search {
     std::array<Node*, 2> nodes{};  ///< null: not searched
     GradientHistogram* parent = nullptr;
-    GradientHistogram* child = nullptr;
-    RowRange rows_of_child{};  ///< empty: the child's histogram is there
+    GradientHistogram* child = nullptr;  ///< null: rows are taken out of the parent's
+    RowRange rows_of_child{};            ///< empty: the child's histogram is there
 };
 
 GradientGrower::GradientGrower(TrainingBins bins, int n_threads)
@@ -217,6 +219,14 @@ void GradientGrower::fill_histograms(Node& parent, Node& left, Node& right) {
     const bool left_is_smaller = left.n_rows() <= right.n_rows();
     Node& smaller = left_is_smaller ? left : right;
     Node& larger = left_is_smaller ? right : left;
+    if (!may_split(smaller) && may_split(larger) && inherited->is_packed() &&
+        smaller.n_rows() <= kFewRowsToTakeOut) {
+        const auto rows = rows_.rows(smaller.rows);
+        larger.histogram = std::move(inherited);
+        return choose_splits({.nodes = {nullptr, &larger},
+                              .parent = larger.histogram.get(),
+                              .rows_of_child = {rows.data(), 0, rows.size()}});
+    }
     if (may_split(smaller) || may_split(larger)) {
         const auto rows = rows_.rows(smaller.rows);
         smaller.histogram = take_histogram();
@@ -263,7 +273,12 @@ void GradientGrower::choose_splits(const Search& search) {
 /// Build, subtract, and search while the cells are in the cache.
 void GradientGrower::work_on_share(const Share& share, const Search& search,
                                    std::array<GradientSplit, 2>& best) const {
-    if (search.rows_of_child.size > 0) {
+    std::array<std::uint64_t, kFewRowsToTakeOut> words;
+    const std::size_t n_taken_out = search.child == nullptr ? search.rows_of_child.size : 0;
+    const std::span<const std::uint32_t> taken_out(search.rows_of_child.listed, n_taken_out);
+    if (n_taken_out > 0) {
+        packed_.gather_words(taken_out.data(), 0, n_taken_out, words.data());
+    } else if (search.rows_of_child.size > 0) {
         builder_.build_blocks(packed_, search.rows_of_child, share.first_block, share.last_block,
                               *search.child);
     }
@@ -277,7 +292,9 @@ void GradientGrower::work_on_share(const Share& share, const Search& search,
     }
     for (const std::uint32_t feature : share.features) {
         if (in_tree_[feature] == 0) continue;
-        if (search.parent != nullptr) {
+        if (n_taken_out > 0) {
+            builder_.take_out(taken_out, words, *search.parent, feature);
+        } else if (search.parent != nullptr) {
             HistogramBuilder::subtract(packed_.packing(), *search.parent, *search.child,
                                        *search.nodes[1]->histogram, feature,
                                        bins_.n_value_bins(feature) + 1);

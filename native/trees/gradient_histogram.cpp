@@ -195,12 +195,7 @@ class HistogramBuilder::Target {
     /// are added where they belong. Null otherwise.
     std::uint64_t* tables_of(const ColumnBlock& block) const {
         if (task_.packed_to == nullptr || !is_one_chunk_) return nullptr;
-        const auto is_full = [this](const JointColumn& column) {
-            return bins_.n_value_bins(column.members[0].feature) + 1 == kMostCells;
-        };
-        if (bins_.columns().size() < bins_.n_features()) return nullptr;
-        const auto of_block = columns(block);
-        if (!std::all_of(of_block.begin(), of_block.end(), is_full)) return nullptr;
+        if (!bins_.has_equal_cells()) return nullptr;
         std::uint64_t* cells = task_.packed_to->packed(block.first_column);
         std::fill_n(cells, block.width * kMostCells, 0);
         return cells;
@@ -334,6 +329,14 @@ void HistogramBuilder::merge(WideCells to, std::size_t n_parts, bool has_hessian
             for (std::size_t i = begin; i < end; ++i) to.hessian[i] += from[2 * n + i];
         }
     });
+}
+
+void HistogramBuilder::take_out(std::span<const std::uint32_t> rows,
+                                std::span<const std::uint64_t> words, GradientHistogram& from,
+                                std::size_t feature) const {
+    const std::uint8_t* bins = bins_.feature(feature);
+    std::uint64_t* cells = from.packed(feature);
+    for (std::size_t i = 0; i < rows.size(); ++i) cells[bins[rows[i]]] -= words[i];
 }
 
 void HistogramBuilder::subtract(const Packing& packing, GradientHistogram& parent,

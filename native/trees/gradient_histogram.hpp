@@ -85,6 +85,10 @@ class HistogramBuilder {
                          GradientHistogram& child, GradientHistogram& to, std::size_t feature,
                          std::size_t n_cells);
 
+    /// Takes rows out of one feature of a packed histogram, one by one.
+    void take_out(std::span<const std::uint32_t> rows, std::span<const std::uint64_t> words,
+                  GradientHistogram& from, std::size_t feature) const;
+
   private:
     struct Task;
     class Target;

@@ -48,9 +48,9 @@ struct Subtraction {
     std::uint64_t* packed_to;  ///< null: wide
 };
 using SubtractCells = void(const Subtraction& task, std::size_t n, const Packing& packing);
-/// The best cut behind one of n cells, the lowest among equals; `start` is on the left of every
-/// cut. With a and b the gradients on both sides (shrunk by l1) and c and d the hessians (plus l2),
-/// the loss removed is half of a^2/c + b^2/d - G^2/(H + l2), and
+/// The best cut behind one of n cells, the lowest among equals; `start`
+/// is on the left of every cut. With a and b the gradients on both sides (shrunk by l1) and c and d
+/// the hessians (plus l2), the loss removed is half of a^2/c + b^2/d - G^2/(H + l2), and
 ///     a^2/c + b^2/d = ((a d - b c)^2 / (c d) + (a + b)^2) / (c + d).
 /// c + d is the same for every cut, and so is a + b unless l1 shrinks; quality is the rest, in
 /// which nothing large cancels: one division per cut. Without l1, a d - b c = a (c + d) - G c. The

@@ -53,6 +53,12 @@ template <class Number>
     return as_bits<Lanes>(integers + kBalancedBits) - kBalanced;
 }
 
+template <class Number, class Vector>
+[[gnu::always_inline]] inline Number lane_of(const Vector& vector, std::size_t lane) {
+    return reinterpret_cast<const Number*>(&vector)[lane];
+}
+
+using Mask = decltype(Lanes{} >= 0.0);
 /// lane i = lanes 0 + ... + i.
 [[gnu::always_inline]] inline Words run_within(Words words) {
 #if defined(__GNUC__)
@@ -80,6 +86,13 @@ template <class Number>
 #endif
 }
 
+[[gnu::always_inline]] inline Words lane_numbers() {
+    Words numbers = {};
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        reinterpret_cast<std::uint64_t*>(&numbers)[lane] = lane;
+    }
+    return numbers;
+}
 /// Sums of the cells up to and including each, kLanes at a time. The sums within a vector do not
 /// wait for those before it.
 class RunningSum {
@@ -93,6 +106,8 @@ class RunningSum {
         before_ += spread_last(within);
         return sums;
     }
+    /// The last sum given.
+    [[gnu::always_inline]] std::uint64_t last() const { return lane_of<std::uint64_t>(before_, 0); }
 
   private:
     Words before_;  ///< sum of all cells before, in all lanes
@@ -106,7 +121,7 @@ struct Fields {
     std::uint64_t hessian_mask;
     std::uint64_t bias;  ///< the signed field, moved by half its range, is an unsigned one
 
-    explicit Fields(const Packing& packing)
+    constexpr explicit Fields(const Packing& packing)
         : gradient_shift(packing.gradient_shift),
           hessian_shift(packing.hessian_shift),
           count_mask((std::uint64_t{1} << hessian_shift) - 1),
@@ -137,115 +152,116 @@ struct Fields {
     return g < 0.0 ? -kept : kept;
 }
 
-/// What is on the left of kLanes neighbouring cuts.
-struct LeftSums {
-    Lanes gradient;
-    Words hessian;
-    Words weight;
-};
-
+/// What is on the left of kLanes neighbouring cuts, group by group.
+template <const Packing& kPacking>
 class PackedSums {
   public:
-    [[gnu::always_inline]] PackedSums(const std::uint64_t* cells, std::uint64_t start,
-                                      const Packing& packing)
-        : cells_(cells),
-          run_(start),
-          fields_(packing),
-          hessian_shift_(packing.hessian_bits == 0 ? 0 : fields_.hessian_shift),
-          hessian_mask_(packing.hessian_bits == 0 ? fields_.count_mask : fields_.hessian_mask) {}
+    [[gnu::always_inline]] PackedSums(const std::uint64_t* cells, std::uint64_t start)
+        : cells_(cells), run_(start) {}
 
-    [[gnu::always_inline]] LeftSums next(std::size_t i, std::size_t n) {
-        const Words words = run_.next(load(cells_ + i, n));
-        return {fields_.gradient_as_double(words), (words >> hessian_shift_) & hessian_mask_,
-                fields_.count(words)};
+    [[gnu::always_inline]] void next(std::size_t i, std::size_t n) {
+        words_ = run_.next(load(cells_ + i, n));
+    }
+    [[gnu::always_inline]] Lanes gradient() const { return fields().gradient_as_double(words_); }
+    [[gnu::always_inline]] Words hessian() const { return hessian_of(words_); }
+    [[gnu::always_inline]] Words weight() const { return fields().count(words_); }
+    [[gnu::always_inline]] std::int64_t last_hessian() const {
+        return static_cast<std::int64_t>(hessian_of(run_.last()));
+    }
+    [[gnu::always_inline]] std::int64_t last_weight() const {
+        return static_cast<std::int64_t>(fields().count(run_.last()));
     }
 
   private:
+    static constexpr Fields fields() { return Fields(kPacking); }
+    template <class Word>
+    [[gnu::always_inline]] static Word hessian_of(Word word) {  // the count if every one is 1
+        return kPacking.hessian_bits == 0 ? fields().count(word) : fields().hessian(word);
+    }
+
     const std::uint64_t* cells_;
     RunningSum run_;
-    Fields fields_;
-    int hessian_shift_;  ///< where every hessian is 1, the count stands for it
-    std::uint64_t hessian_mask_;
+    Words words_;
 };
 
 class WideSums {
   public:
     [[gnu::always_inline]] WideSums(const WideCells& cells, const GradientSums& start)
         : cells_(cells),
-          gradient_(start.gradient),
-          hessian_(start.hessian),
-          weight_(start.weight) {}
+          gradient_run_(start.gradient),
+          hessian_run_(start.hessian),
+          weight_run_(start.weight) {}
 
-    [[gnu::always_inline]] LeftSums next(std::size_t i, std::size_t n) {
-        return {signed_as_double(gradient_.next(load(cells_.gradient + i, n))),
-                hessian_.next(load(cells_.hessian + i, n)),
-                weight_.next(load(cells_.weight + i, n))};
+    [[gnu::always_inline]] void next(std::size_t i, std::size_t n) {
+        gradient_ = gradient_run_.next(load(cells_.gradient + i, n));
+        hessian_ = hessian_run_.next(load(cells_.hessian + i, n));
+        weight_ = weight_run_.next(load(cells_.weight + i, n));
+    }
+    [[gnu::always_inline]] Lanes gradient() const { return signed_as_double(gradient_); }
+    [[gnu::always_inline]] Words hessian() const { return hessian_; }
+    [[gnu::always_inline]] Words weight() const { return weight_; }
+    [[gnu::always_inline]] std::int64_t last_hessian() const {
+        return static_cast<std::int64_t>(hessian_run_.last());
+    }
+    [[gnu::always_inline]] std::int64_t last_weight() const {
+        return static_cast<std::int64_t>(weight_run_.last());
     }
 
   private:
     WideCells cells_;
-    RunningSum gradient_;
-    RunningSum hessian_;
-    RunningSum weight_;
+    RunningSum gradient_run_;
+    RunningSum hessian_run_;
+    RunningSum weight_run_;
+    Words gradient_;
+    Words hessian_;
+    Words weight_;
 };
 
-/// Negative in the lanes whose cut leaves one side too little.
-[[gnu::always_inline]] inline Integers room(const LeftSums& left, const CutTerms& at) {
-    const auto below = [](Words sums, std::int64_t limit) {
-        return sums - static_cast<std::uint64_t>(limit);
+/// The lanes whose cut leaves both sides enough.
+template <class Sums>
+[[gnu::always_inline]] inline Mask allowed(const Sums& sums, const CutTerms& at) {
+    const auto beyond = [](Words left, std::int64_t limit) {
+        return left - static_cast<std::uint64_t>(limit);
     };
-    return as_bits<Integers>(
-        below(left.weight, at.least_weight) | -below(left.weight, at.most_weight) |
-        below(left.hessian, at.least_hessian) | -below(left.hessian, at.most_hessian));
-}
-using Mask = decltype(Lanes{} >= 0.0);
-[[gnu::always_inline]] inline bool any(const Mask& is_true) {
-#if defined(__AVX2__) && LANES == 4
-    return __builtin_ia32_movmskpd256(as_bits<Lanes>(is_true)) != 0;
-#elif defined(__GNUC__)
-    std::int64_t all = 0;
-    for (std::size_t lane = 0; lane < kLanes; ++lane) all |= is_true[lane];
-    return all != 0;
-#else
-    return is_true;
-#endif
-}
-template <class Number, class Vector>
-[[gnu::always_inline]] inline Number lane_of(const Vector& vector, std::size_t lane) {
-    return reinterpret_cast<const Number*>(&vector)[lane];
+    const Words room =
+        beyond(sums.weight(), at.least_weight) | -beyond(sums.weight(), at.most_weight) |
+        beyond(sums.hessian(), at.least_hessian) | -beyond(sums.hessian(), at.most_hessian);
+    return as_bits<Integers>(room) >= 0;  // one that is negative makes all of them so
 }
 
 /// Each lane looks at every kLanes-th cut; the lowest of the best is found at the end.
 template <bool kHasL1, class Sums>
 [[gnu::always_inline]] inline Cut best_of(std::size_t n, Sums sums, const CutTerms& given) {
     const CutTerms at = given;
-    Words index = {};
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-        reinterpret_cast<std::uint64_t*>(&index)[lane] = lane;
-    }
+    Words index = lane_numbers();
     Lanes best = Lanes{} - 1.0;
     Words best_index = index;
-    for (std::size_t i = 0; i < n; i += kLanes, index += kLanes) {
-        const LeftSums left = sums.next(i, n - i);
-        const Mask fits = room(left, at) >= 0;
-        if (!any(fits)) {
-            // Sums of weights only grow.
-            if (lane_of<std::int64_t>(left.weight, 0) > at.most_weight) break;
-            continue;
-        }
-        const Lanes c = unsigned_as_double(left.hessian) + at.l2;
+    // Sums of weights and hessians only grow, so the cuts that are allowed are neighbours: only
+    // the first and the last group of them have to be looked at lane by lane.
+    bool is_enough = false;
+    bool is_too_much = false;
+    for (std::size_t i = 0; i < n && !is_too_much; i += kLanes, index += kLanes) {
+        sums.next(i, n - i);
+        const bool was_enough = is_enough;
+        is_enough =
+            sums.last_weight() >= at.least_weight && sums.last_hessian() >= at.least_hessian;
+        if (!is_enough) continue;
+        is_too_much = sums.last_weight() > at.most_weight || sums.last_hessian() > at.most_hessian;
+        const Lanes c = unsigned_as_double(sums.hessian()) + at.l2;
         const Lanes d = at.span - c;
+        const Lanes left = sums.gradient();
         Lanes quality;
         if constexpr (kHasL1) {
-            const Lanes a = shrink(left.gradient, at.l1);
-            const Lanes b = shrink(at.gradient - left.gradient, at.l1);
+            const Lanes a = shrink(left, at.l1);
+            const Lanes b = shrink(at.gradient - left, at.l1);
             const Lanes cross = a * d - b * c;
             quality = cross * cross / (c * d) + (a + b) * (a + b);
         } else {
-            const Lanes cross = left.gradient * at.span - at.gradient * c;
+            const Lanes cross = left * at.span - at.gradient * c;
             quality = cross * cross / (c * d);
         }
-        const Mask is_better = fits & (quality > best);
+        if (!was_enough || is_too_much) quality = allowed(sums, at) ? quality : Lanes{} - 1.0;
+        const Mask is_better = quality > best;
         best = is_better ? quality : best;
         best_index = is_better ? index : best_index;
     }
@@ -335,7 +351,8 @@ void NAME(subtract_cells)(const Subtraction& task, std::size_t n, const Packing&
 
 Cut NAME(best_cut_packed)(const std::uint64_t* cells, std::size_t n, std::uint64_t start,
                           const CutTerms& terms, const Packing& packing) {
-    return best_of(n, PackedSums(cells, start, packing), terms);
+    return packing.hessian_bits == 0 ? best_of(n, PackedSums<kWithoutHessian>(cells, start), terms)
+                                     : best_of(n, PackedSums<kWithHessian>(cells, start), terms);
 }
 
 Cut NAME(best_cut_wide)(const WideCells& cells, std::size_t n, const GradientSums& start,

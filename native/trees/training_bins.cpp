@@ -26,12 +26,9 @@ TrainingBins::TrainingBins(std::span<const std::uint8_t> bins,
       rows_(bins),
       n_value_bins_(n_value_bins.begin(), n_value_bins.end()),
       categorical_(categorical.begin(), categorical.end()),
-      first_cell_(1, 0),
       by_feature_(bins.size()) {
-    for (const std::int32_t n : n_value_bins_) {
-        first_cell_.push_back(first_cell_.back() + static_cast<std::size_t>(n) + 1);
-    }
     join_columns(copy_by_feature(n_threads));
+    place_cells();
     if (columns_.size() < n_features()) copy_joint_rows(n_threads);
     // As many for every thread, unless columns are few or many.
     const auto threads = static_cast<std::size_t>(std::max(n_threads, 1));
@@ -99,6 +96,16 @@ void TrainingBins::join_columns(const std::vector<std::uint32_t>& n_bins) {
     for (std::uint32_t feature = 0; feature < n_bins.size(); ++feature) {
         columns_.push_back({{{feature, 1, n_bins[feature]}}, n_bins[feature]});
     }
+}
+
+void TrainingBins::place_cells() {
+    first_cell_.assign(1, 0);
+    for (const std::int32_t n : n_value_bins_) {
+        first_cell_.push_back(first_cell_.back() + static_cast<std::size_t>(n) + 1);
+    }
+    const bool is_mostly_wide = 2 * n_cells() >= kMostCells * n_features();
+    if (columns_.size() < n_features() || !is_mostly_wide) return;
+    for (std::size_t i = 0; i < first_cell_.size(); ++i) first_cell_[i] = i * kMostCells;
 }
 
 void TrainingBins::copy_joint_rows(int n_threads) {

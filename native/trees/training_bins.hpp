@@ -64,13 +64,17 @@ class TrainingBins {
     bool is_categorical(std::size_t feature) const { return categorical_[feature] != 0; }
 
     /// Place of a feature's first cell among those of all features; n_cells() behind the last.
+    /// Where most features are wide and none share a byte all have kMostCells cells, some unused:
+    /// then rows can be added to a histogram without a table in between.
     std::size_t first_cell(std::size_t feature) const { return first_cell_[feature]; }
     std::size_t n_cells() const { return first_cell_.back(); }
+    bool has_equal_cells() const { return n_cells() == kMostCells * columns_.size(); }
 
   private:
     std::vector<std::uint32_t> copy_by_feature(int n_threads);
     void join_columns(const std::vector<std::uint32_t>& n_bins);
     void copy_joint_rows(int n_threads);
+    void place_cells();
 
     std::size_t n_rows_;
     std::span<const std::uint8_t> rows_;

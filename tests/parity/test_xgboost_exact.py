@@ -10,7 +10,8 @@ from spinney import GradientBoostingClassifier, GradientBoostingRegressor
 from spinney.data.binning import Binner
 from spinney.data.intake import read_table
 from spinney.data.schema import FeatureSchema
-from spinney.trees.gradient import GradientGrower, GradientTreeSettings
+from spinney.model.forest import cut_tree
+from spinney.trees.gradient import GradientGrower, GradientTreeSettings, GrownTrees
 
 
 def dumped(booster, number):
@@ -131,7 +132,9 @@ def grow_toy(X, y, settings):
     _, table = FeatureSchema.learn(read_table(X), None)
     binned = Binner.learn(table, None, max_bins=255).transform(table)
     gradients = (0.5 - y).astype(np.float32)
-    return GradientGrower(binned, None).grow(gradients, None, settings, learning_rate=0.3, seed=0)
+    trees = GrownTrees()
+    GradientGrower(binned, settings, learning_rate=0.3).grow(gradients, None, trees)
+    return cut_tree(trees.arrays(), 0)
 
 
 def test_pruned_models_are_those_of_xgboost():

@@ -240,15 +240,37 @@ class GradientTreeSettings:
     @interactions.setter
     def interactions(self, arg: Sequence[Sequence[int]], /) -> None: ...
 
+class GrownTrees:
+    """Trees of a boosted sum while it grows."""
+
+    def __init__(self) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def arrays(self) -> dict:
+        """The arrays of a forest of these trees."""
+
+    def append_all(self, arrays: dict) -> None:
+        """Add the trees of a forest's arrays."""
+
+    def truncate(self, n_trees: int) -> None:
+        """Forget all trees but the first."""
+
+    def last_values(self) -> NDArray[numpy.float64]:
+        """Values of the nodes of the last tree, copied."""
+
+    def set_last_values(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Give the nodes of the last tree other values."""
+
 class GradientGrower:
     """Grows the trees of a boosted sum."""
 
-    def __init__(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_value_bins: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], cuts: Sequence[Sequence[float]], n_threads: int) -> None: ...
+    def __init__(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_value_bins: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], cuts: Sequence[Sequence[float]], settings: GradientTreeSettings, learning_rate: float, n_threads: int) -> None: ...
 
-    def grow(self, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights_repeat: bool, weight_scale: float, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], settings: GradientTreeSettings, largest: tuple[float, float]) -> dict:
-        """One tree; hessians, weights, rows may be empty."""
+    def grow(self, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights_repeat: bool, weight_scale: float, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], largest: tuple[float, float], into: GrownTrees) -> None:
+        """Grow one tree and append it; hessians, weights, rows may be empty."""
 
-    def add_leaf_values(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], output: int) -> None:
+    def add_leaf_values(self, trees: GrownTrees, scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], output: int) -> None:
         """Add the value of its leaf in the last tree to the score of every row."""
 
     def keep_monotone(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:

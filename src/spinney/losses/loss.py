@@ -28,14 +28,14 @@ class RowDerivatives:
     gradients: AnyArray
     hessians: AnyArray
     """(n_outputs, 0) where all are 1: nobody writes or reads them."""
-    limits: FloatArray
-    """(n_outputs, 2) largest magnitudes of gradients and hessians; NaN if one is."""
+    limits: list[tuple[float, float]]
+    """Of each output the largest magnitudes of gradients and hessians; NaN if one is."""
 
     @classmethod
     def empty(cls, gradients: tuple[int, int], hessians: tuple[int, int]) -> "RowDerivatives":
         """Make room for derivatives of the given shapes."""
         first, second = np.empty(gradients, np.float32), np.empty(hessians, np.float32)
-        return cls(first, second, np.empty((gradients[0], 2)))
+        return cls(first, second, [])
 
 
 class RowsOfNodes(Protocol):
@@ -212,9 +212,11 @@ class PointLoss(Loss):
             n_hessians = 0 if self.has_constant_hessian else len(y)
             into = RowDerivatives.empty((1, len(y)), (1, n_hessians))
         flat = (into.gradients.reshape(-1), into.hessians.reshape(-1))
-        into.limits[0] = _ext.fill_derivatives(
-            self.name, self.parameter, y, scores.reshape(-1), *flat, n_threads
-        )
+        into.limits[:] = [
+            _ext.fill_derivatives(
+                self.name, self.parameter, y, scores.reshape(-1), *flat, n_threads
+            )
+        ]
         return into
 
     def best_leaf_values(

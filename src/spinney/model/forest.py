@@ -59,10 +59,11 @@ class Output:
 class TreeSum:
     """Grown trees on top of a constant, before they are frozen."""
 
-    trees: Sequence[Tree]
+    arrays: Mapping[str, AnyArray]
+    """Those of the nodes, ``category_sets`` and ``tree_start``, as ``join_trees`` makes them."""
     baseline: FloatArray
     """(n_outputs,)"""
-    tree_output: Sequence[int] | None = None
+    tree_output: CodeArray | None = None
     """The output each tree of scalar values adds to; None: trees of vectors that add to all."""
 
 
@@ -97,10 +98,7 @@ class TreeForest(Model):
         if values.ndim != 2 or output.link not in LINKS or output.aggregate not in ("sum", "mean"):
             raise InvalidModel("the outputs of the forest are not described correctly")
         self._native = _ext.Forest(
-            {
-                **{name: array.reshape(-1) for name, array in self.arrays.items()},
-                "threshold": self.arrays["threshold"].astype(np.float64),
-            },
+            flat_arrays(self.arrays),
             len(schema.names),
             len(self.arrays["baseline"]),
             values.shape[1],
@@ -118,11 +116,12 @@ class TreeForest(Model):
         policy: Policy,
     ) -> "TreeForest":
         """Freeze grown trees of equal weights."""
-        n_trees = len(grown.trees)
-        is_scalar = grown.tree_output is not None
-        arrays = join_trees(grown.trees, width=1 if is_scalar else len(grown.baseline))
+        n_trees = len(grown.arrays["tree_start"]) - 1
+        to_all = np.full(n_trees, -1, np.int32)
+        arrays = dict(grown.arrays)
+        arrays["threshold"] = narrowest(arrays["threshold"])
         arrays["tree_weight"] = np.ones(n_trees)
-        arrays["tree_output"] = np.array(grown.tree_output or [-1] * n_trees, np.int32)
+        arrays["tree_output"] = to_all if grown.tree_output is None else grown.tree_output
         arrays["baseline"] = np.asarray(grown.baseline, np.float64)
         arrays |= category_arrays(features)
         return cls(schema, target, arrays, output=output, policy=policy)
@@ -219,24 +218,36 @@ class TreeForest(Model):
         return meta, arrays
 
     def _tree(self, t: int) -> Tree:
-        first, last = self.arrays["tree_start"][t : t + 2]
-        nodes = {name: self.arrays[name][first:last] for name in (*NODE_ARRAYS, "threshold")}
-        # Sets are numbered in the order of nodes, so those of a tree stand together.
-        is_set = nodes["category_set"] >= 0
-        used = nodes["category_set"][is_set]
-        first_set = int(used[0]) if len(used) else 0
-        own_number = nodes["category_set"] - first_set
-        nodes["category_set"] = np.where(is_set, own_number, -1).astype(np.int32)
-        sets = self.arrays["category_sets"][first_set : first_set + len(used)]
-        return Tree(category_sets=sets, **nodes)
+        return cut_tree(self.arrays, t)
 
     def _some(self, chosen: range) -> "TreeForest":
         arrays = dict(self.arrays)
         trees = [self._tree(t) for t in chosen]
         arrays |= join_trees(trees, width=self.arrays["values"].shape[1])
+        arrays["threshold"] = narrowest(arrays["threshold"])
         arrays["tree_weight"] = self.arrays["tree_weight"][chosen]
         arrays["tree_output"] = self.arrays["tree_output"][chosen]
         return TreeForest(self.schema, self.target, arrays, output=self.output, policy=self.policy)
+
+
+def flat_arrays(arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+    """Give the arrays as native code takes them: of one dimension, thresholds in full."""
+    flat = {name: array.reshape(-1) for name, array in arrays.items()}
+    return flat | {"threshold": flat["threshold"].astype(np.float64)}
+
+
+def cut_tree(arrays: Mapping[str, AnyArray], t: int) -> Tree:
+    """Take one tree out of the arrays of a forest."""
+    first, last = arrays["tree_start"][t : t + 2]
+    nodes = {name: arrays[name][first:last] for name in (*NODE_ARRAYS, "threshold")}
+    # Sets are numbered in the order of nodes, so those of a tree stand together.
+    is_set = nodes["category_set"] >= 0
+    used = nodes["category_set"][is_set]
+    first_set = int(used[0]) if len(used) else 0
+    own_number = nodes["category_set"] - first_set
+    nodes["category_set"] = np.where(is_set, own_number, -1).astype(np.int32)
+    sets = arrays["category_sets"][first_set : first_set + len(used)]
+    return Tree(category_sets=sets, **nodes)
 
 
 def join_trees(trees: Sequence[Tree], *, width: int) -> dict[str, AnyArray]:
@@ -247,9 +258,7 @@ def join_trees(trees: Sequence[Tree], *, width: int) -> dict[str, AnyArray]:
         if name not in ("values", "category_set")
     }
     arrays["values"] = np.concatenate([np.empty((0, width)), *(tree.values for tree in trees)])
-    arrays["threshold"] = narrowest(
-        np.concatenate([np.empty(0), *(tree.threshold for tree in trees)])
-    )
+    arrays["threshold"] = np.concatenate([np.empty(0), *(tree.threshold for tree in trees)])
     sets = [np.empty((0, 32), np.uint8), *(tree.category_sets for tree in trees)]
     arrays["category_sets"] = np.concatenate(sets)
     is_set = np.concatenate([np.empty(0, bool), *(tree.category_set >= 0 for tree in trees)])

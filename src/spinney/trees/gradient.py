@@ -7,10 +7,14 @@ import numpy as np
 from spinney._native import _ext
 from spinney.data.binning import BinnedTable, CategoryBins, NumericBins
 from spinney.data.fixed_point import exact_total, fixed_weights
-from spinney.model.tree import Tree
 from spinney.typing import AnyArray, FloatArray
 
+GrownTrees = _ext.GrownTrees
+"""Trees behind each other while a sum of them grows; ``arrays()`` are those of a forest."""
+
 _MOST = 2**31 - 1
+_NO_NUMBERS, _NO_ROWS = np.empty(0, np.float32), np.empty(0, np.uint32)
+_NOT_KNOWN = (-1.0, -1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,14 +86,26 @@ class GradientGrower:
 
     Whole row weights count like repeated rows, exactly. Other weights, and ``factors`` of the loss
     (class weights), multiply the derivatives; factors do not count for the least weight of a leaf.
+
+    Parameters
+    ----------
+    binned : rows to grow on
+    settings : limits of each tree
+    weights, factors : of rows; None: all 1
+    learning_rate : factor of all values
+    seed : decides drawn features, together with the number of the tree
+    n_threads : threads; they do not change the trees
     """
 
     def __init__(
         self,
         binned: BinnedTable,
-        weights: FloatArray | None,
+        settings: GradientTreeSettings,
+        weights: FloatArray | None = None,
         factors: FloatArray | None = None,
         *,
+        learning_rate: float = 1.0,
+        seed: int = 0,
         n_threads: int = 1,
     ) -> None:
         self._native = _ext.GradientGrower(
@@ -97,6 +113,8 @@ class GradientGrower:
             np.array([feature.n_value_bins for feature in binned.features], np.int32),
             np.array([isinstance(f, CategoryBins) for f in binned.features], np.uint8),
             [f.cuts.tolist() if isinstance(f, NumericBins) else [] for f in binned.features],
+            settings.to_native(seed),
+            learning_rate,
             n_threads,
         )
         total = float(binned.n_rows) if weights is None else exact_total(weights)
@@ -114,61 +132,44 @@ class GradientGrower:
         self,
         gradients: AnyArray,
         hessians: AnyArray | None,
-        settings: GradientTreeSettings,
+        into: GrownTrees,
         *,
-        learning_rate: float,
-        seed: int,
         rows: AnyArray | None = None,
-        largest: FloatArray | None = None,
-    ) -> Tree:
-        """Grow one tree; the value of a node is ``-learning_rate * G / (H + l2)``.
+        largest: tuple[float, float] = _NOT_KNOWN,
+    ) -> None:
+        """Grow one tree and append it; the value of a node is ``-learning_rate * G / (H + l2)``.
 
         Parameters
         ----------
         gradients, hessians : (n_rows,) float32; no hessians: all 1
-        settings : limits
-        learning_rate : factor of all values
-        seed : decides drawn features
+        into : the trees so far
         rows : numbers of the rows to grow on, increasing; None: all
         largest : largest magnitudes of gradients and hessians, if known; saves a look at all rows
         """
-        second = np.empty(0, np.float32) if hessians is None else hessians
+        second = _NO_NUMBERS if hessians is None else hessians
         if self._factors is not None:
             gradients = gradients * self._factors
             second = self._factors if hessians is None else hessians * self._factors
-        if largest is None or rows is not None or self._factors is not None:
-            largest = np.array([-1.0, -1.0])  # not known of what is grown on
-        grown = self._native.grow(
+        if rows is not None or self._factors is not None:
+            largest = _NOT_KNOWN  # of what is grown on
+        self._native.grow(
             gradients,
             second,
             self._integers,
             self._repeat,
             self._weight_scale,
-            np.empty(0, np.uint32) if rows is None else rows.astype(np.uint32, copy=False),
-            settings.to_native(seed),
-            (largest[0], largest[1]),
-        )
-        values = grown.pop("values") * learning_rate
-        return Tree(
-            feature=grown["feature"],
-            threshold=grown["threshold"],
-            right=grown["right"],
-            missing_left=grown["missing_left"],
-            category_set=grown["category_set"],
-            category_sets=grown["category_sets"].reshape(-1, 32),
-            values=values,
-            count=grown["count"],
-            weight=grown["weight"],
-            gain=grown["gain"],
+            _NO_ROWS if rows is None else rows.astype(np.uint32, copy=False),
+            largest,
+            into,
         )
 
-    def add_leaf_values(self, tree: Tree, scores: FloatArray, output: int) -> None:
-        """Add the tree grown last to one column of the scores of all rows, in place.
+    def add_leaf_values(self, trees: GrownTrees, scores: FloatArray, output: int) -> None:
+        """Add the last of the trees to one column of the scores of all rows, in place.
 
-        ``tree`` may have other values than it was grown with. Rows it was not grown on are sent
-        down the tree by their bins.
+        It is the tree grown last; its values may be other ones by now. Rows it was not grown on
+        are sent down the tree by their bins.
         """
-        self._native.add_leaf_values(tree.values.reshape(-1), scores, output)
+        self._native.add_leaf_values(trees, scores, output)
 
     def keep_monotone(self, values: FloatArray) -> FloatArray:
         """Bring values of the nodes of the tree grown last into the bounds its splits set.

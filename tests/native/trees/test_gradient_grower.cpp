@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -120,15 +121,16 @@ TEST(histograms_are_the_sums_of_their_rows_in_every_form) {
 }
 
 TEST(features_that_share_a_byte_have_the_sums_of_their_rows) {
-    // Flags, features of five bins, and one of many between them; some bins never occur.
+    // Flags, features of five bins, one of 100 and one of all; some bins never occur.
     for (const std::size_t n_rows : {700UL, 20000UL}) {
         Problem problem = make_problem(n_rows, 12);
         for (std::size_t f = 0; f < 12; ++f) {
             if (f == 4) continue;
-            problem.n_value_bins[f] = f % 3 == 0 ? 5 : 2;
+            const int n_values = f == 7 ? 100 : f % 3 == 0 ? 5 : 2;
+            problem.n_value_bins[f] = n_values;
             for (std::size_t row = 0; row < n_rows; ++row) {
                 std::uint8_t& bin = problem.bins[row * 12 + f];
-                bin = static_cast<std::uint8_t>(bin % (f % 3 == 0 ? 6 : 2));
+                bin = static_cast<std::uint8_t>(bin % (n_values == 5 ? 6 : n_values));
             }
         }
         const TrainingBins data = problem.training_bins();
@@ -174,6 +176,33 @@ TEST(parent_is_left_plus_right) {
                 CHECK(same(other.cell(gradients.packing(), feature, bin),
                            slow_cell(problem, gradients, right, feature, bin)));
             }
+        }
+    }
+}
+
+TEST(rows_taken_out_leave_the_sums_of_the_others) {
+    const Problem problem = make_problem(3000, 5);
+    const TrainingBins data = problem.training_bins();
+    CHECK(data.has_equal_cells());
+    PackedGradients gradients;
+    gradients.fill(problem.input(true), {}, 1);
+    const std::vector<std::uint32_t> taken_out = {3, 4, 1700, 2999};
+    std::vector<std::uint32_t> others;
+    for (std::uint32_t row = 0; row < 3000; ++row) {
+        if (std::find(taken_out.begin(), taken_out.end(), row) == taken_out.end()) {
+            others.push_back(row);
+        }
+    }
+    std::vector<std::uint64_t> words(taken_out.size());
+    gradients.gather_words(taken_out.data(), 0, taken_out.size(), words.data());
+    HistogramBuilder builder(data, 1);
+    GradientHistogram histogram(data);
+    builder.build(gradients, {nullptr, 0, 3000}, histogram);
+    for (std::size_t feature = 0; feature < 5; ++feature) {
+        builder.take_out(taken_out, words, histogram, feature);
+        for (std::size_t bin = 0; bin <= 200; ++bin) {
+            CHECK(same(histogram.cell(gradients.packing(), feature, bin),
+                       slow_cell(problem, gradients, others, feature, bin)));
         }
     }
 }

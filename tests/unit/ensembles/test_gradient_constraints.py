@@ -15,8 +15,9 @@ from spinney.ensembles.gradient.constraints import (
 )
 from spinney.ensembles.gradient.plan import round_settings
 from spinney.errors import InvalidInput
+from spinney.model.forest import cut_tree
 from spinney.model.tree import Tree
-from spinney.trees.gradient import GradientGrower, GradientTreeSettings
+from spinney.trees.gradient import GradientGrower, GradientTreeSettings, GrownTrees
 
 RNG = np.random.default_rng(0)
 X = RNG.random((2000, 4))
@@ -133,9 +134,10 @@ def test_native_bounds_are_those_of_the_slow_twin(seed):
     gradients = (X[:, 0] + rng.normal(size=400)).astype(np.float32)
     signs = (1, -1, 0)
     reading = read_problem(X, gradients, None, IntakeSettings(estimator_name="", task="regression"))
-    grower = GradientGrower(reading.binned, None)
     settings = GradientTreeSettings(monotone=signs, min_samples_leaf=5)
-    tree = grower.grow(gradients, None, settings, learning_rate=1.0, seed=0)
+    grower, trees = GradientGrower(reading.binned, settings), GrownTrees()
+    grower.grow(gradients, None, trees)
+    tree = cut_tree(trees.arrays(), 0)
     values = rng.normal(size=len(tree))
     assert np.array_equal(grower.keep_monotone(values), keep_monotone(tree, values, signs))
 

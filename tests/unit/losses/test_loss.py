@@ -140,9 +140,10 @@ def test_limits_are_the_largest_magnitudes(name):
     loss, n = LOSSES[name], 20_001
     scores = RNG.normal(0, 2, (n, n_outputs(loss)))
     at = loss.derivatives(np.resize(targets(name, 997), n), scores, 2)
-    assert np.array_equal(at.limits[:, 0], np.abs(at.gradients).max(axis=1))
+    limits = np.array(at.limits)
+    assert np.array_equal(limits[:, 0], np.abs(at.gradients).max(axis=1))
     second = np.max(at.hessians, axis=1, initial=1.0 if loss.has_constant_hessian else 0.0)
-    assert np.array_equal(at.limits[:, 1], second)
+    assert np.array_equal(limits[:, 1], second)
 
 
 def test_limits_show_a_score_that_is_no_number():
@@ -150,7 +151,8 @@ def test_limits_show_a_score_that_is_no_number():
         loss = LOSSES[name]
         scores = np.zeros((n, n_outputs(loss)))
         scores[1] = np.nan
-        assert np.isnan(loss.derivatives(np.zeros(n), scores, 2).limits[:, 0]).all()
+        limits = loss.derivatives(np.zeros(n), scores, 2).limits
+        assert all(np.isnan(of_gradients) for of_gradients, _ in limits)
 
 
 def test_multinomial_derivatives_are_those_of_the_cross_entropy():
@@ -189,7 +191,7 @@ def test_every_instruction_set_and_number_of_threads_gives_the_same_bits(name):
         for n_threads in (1, 3):
             at = loss.derivatives(y, scores, n_threads)
             total = loss.total(y, scores, None, n_threads)
-            arrays = (at.gradients, at.hessians, at.limits)
+            arrays = (at.gradients, at.hessians, np.array(at.limits))
             seen.add((total, *(array.tobytes() for array in arrays)))
     _ext.use_isa(best)
     assert len(seen) == 1

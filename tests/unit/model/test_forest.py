@@ -12,7 +12,7 @@ from spinney import DecisionTreeClassifier, DecisionTreeRegressor
 from spinney.data.binning import CategoryBins
 from spinney.errors import InvalidModel
 from spinney.model import Policy, TreeForest
-from spinney.model.forest import Output, TreeSum, narrowest
+from spinney.model.forest import Output, TreeSum, join_trees, narrowest
 from spinney.model.state import model_from_bytes
 
 
@@ -44,7 +44,9 @@ def forest_of(seeds, *, weights=None, n_outputs=1):
         for levels in model.schema.levels
     ]
     forest = TreeForest.from_trees(
-        TreeSum([fit.model_[0] for fit in fits], np.full(n_outputs, 0.5)),
+        TreeSum(
+            join_trees([fit.model_[0] for fit in fits], width=n_outputs), np.full(n_outputs, 0.5)
+        ),
         model.schema,
         model.target,
         features,

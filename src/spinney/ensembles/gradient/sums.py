@@ -7,8 +7,8 @@ import numpy as np
 from spinney.ensembles.gradient.rows import BoostingRows
 from spinney.losses import Loss
 from spinney.model import TreeForest
-from spinney.model.forest import TreeSum
-from spinney.model.tree import Tree
+from spinney.model.forest import TreeSum, flat_arrays
+from spinney.trees.gradient import GrownTrees
 from spinney.typing import FloatArray
 
 
@@ -19,7 +19,7 @@ class BoostedSum:
     baseline: FloatArray
     scores: FloatArray
     """(n_rows, n_outputs), C order."""
-    trees: list[Tree] = field(default_factory=list)
+    trees: GrownTrees = field(default_factory=GrownTrees)
     n_rounds: int = 0
     """Whole rounds; during a round there are more trees."""
     train_scores: list[float] = field(default_factory=list)
@@ -39,13 +39,15 @@ class BoostedSum:
         """Go on where a model ended: the same trees, and the same scores to the last bit."""
         scores = [model.raw_scores(table, n_threads=n_threads) for table in rows.tables]
         baseline = model.arrays["baseline"]
-        return cls(baseline, np.concatenate(scores), list(model), len(model) // len(baseline))
+        grown = cls(baseline, np.concatenate(scores), n_rounds=len(model) // len(baseline))
+        grown.trees.append_all(flat_arrays(model.arrays))
+        return grown
 
     @property
     def tree_sum(self) -> TreeSum:
         """The trees so far, ready to be frozen."""
-        n_outputs = len(self.baseline)
-        return TreeSum(self.trees, self.baseline, [t % n_outputs for t in range(len(self.trees))])
+        in_turn = np.arange(len(self.trees), dtype=np.int32) % len(self.baseline)
+        return TreeSum(self.trees.arrays(), self.baseline, in_turn)
 
     def end_round(self, n_rounds: int) -> None:
         """Count the round that is whole now."""
@@ -54,6 +56,6 @@ class BoostedSum:
 
     def drop_unfinished_round(self) -> None:
         """Forget trees and measurements of a round that did not come to its end."""
-        del self.trees[self.n_rounds * len(self.baseline) :]
+        self.trees.truncate(self.n_rounds * len(self.baseline))
         del self.train_scores[self._n_scores[0] :]
         del self.validation_scores[self._n_scores[1] :]

@@ -24,7 +24,7 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.model import Model, Policy, TreeForest
-from spinney.model.forest import Output, TreeSum
+from spinney.model.forest import Output, TreeSum, join_trees
 from spinney.randomness import seed_from
 from spinney.trees.histogram import grow_histogram_tree
 from spinney.trees.settings import TreeSettings
@@ -82,9 +82,10 @@ class _DecisionTree(Estimator):
             one_hot=self._task == "classification",
             n_threads=self._n_threads(),
         )
+        n_outputs = tree.values.shape[1]
         self._adopt(
             TreeForest.from_trees(
-                TreeSum([tree], np.zeros(tree.values.shape[1])),
+                TreeSum(join_trees([tree], width=n_outputs), np.zeros(n_outputs)),
                 problem.schema,
                 problem.target,
                 problem.binned.features,

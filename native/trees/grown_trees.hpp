@@ -1,0 +1,41 @@
+/// Trees while a sum of them grows.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "native/trees/histogram_grower.hpp"
+
+namespace spinney {
+
+/// Trees of scalar values behind each other, as a forest stores them.
+///
+/// Adding one costs no more than its nodes: a small tree is grown in less time than it would take
+/// to hand its arrays to Python one by one.
+class GrownTrees {
+  public:
+    std::size_t size() const { return starts_.size() - 1; }
+    const GrownTree& nodes() const { return nodes_; }
+    std::span<const double> thresholds() const { return thresholds_; }
+    std::span<const std::int64_t> starts() const { return starts_; }
+
+    /// threshold: per node, as model/forest.hpp describes it.
+    void append(const GrownTree& tree, std::span<const double> threshold);
+    /// Several trees in the form of this class.
+    void append_all(const GrownTree& nodes, std::span<const double> thresholds,
+                    std::span<const std::int64_t> starts);
+    /// Forgets all trees but the first n; n <= size().
+    void truncate(std::size_t n);
+    /// The values of the tree appended last; empty if there is none.
+    std::span<double> last_values();
+
+  private:
+    void put_behind(const GrownTree& nodes, std::span<const double> thresholds);
+
+    GrownTree nodes_;  ///< without `bin`; category sets are numbered through
+    std::vector<double> thresholds_;
+    std::vector<std::int64_t> starts_ = {0};
+};
+
+}  // namespace spinney
