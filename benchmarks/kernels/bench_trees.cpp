@@ -125,7 +125,7 @@ void bench_trees(const Table& table, int threads, int n_trees) {
     const double seconds = bench::fastest_seconds(1, [&] {
         for (int i = 0; i < n_trees; ++i) {
             const spinney::GrownTree tree = grower.grow(table.input(), {}, {});
-            grower.add_leaf_values(tree.values, scores, 1);
+            grower.add_leaf_values(tree.values, scores);
         }
     });
     const std::string name = "tree of 31 leaves, " + std::to_string(table.n_rows) + " x " +

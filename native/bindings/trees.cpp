@@ -12,7 +12,7 @@ namespace spinney::bindings {
 namespace {
 
 using Bins = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Scores = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Scores = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Targets = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 /// The arrays, borrowed, with their lengths checked: everything else is the caller's promise.
@@ -121,15 +121,13 @@ class BoundGrower {
         into.append(tree, thresholds(tree));
     }
 
-    void add_leaf_values(GrownTrees& trees, const Scores& scores, std::size_t output) const {
+    void add_leaf_values(GrownTrees& trees, const Scores& scores) const {
         const std::span<const double> values = trees.last_values();
-        if (values.size() != n_nodes_ || scores.shape(0) != grower_.bins().n_rows() ||
-            output >= scores.shape(1)) {
+        if (values.size() != n_nodes_ || scores.size() != grower_.bins().n_rows()) {
             throw Failure(FailureKind::kInvalidInput, "trees or scores do not fit the last tree");
         }
-        const std::span<double> of_output(scores.data() + output, scores.size() - output);
         nb::gil_scoped_release unlocked;
-        grower_.add_leaf_values(values, of_output, scores.shape(1));
+        grower_.add_leaf_values(values, {scores.data(), scores.size()});
     }
 
     void keep_monotone(
@@ -274,7 +272,7 @@ void bind_trees(nb::module_& module) {
              "weights_repeat"_a, "weight_scale"_a, "rows"_a, "largest"_a, "into"_a,
              "Grow one tree and append it; hessians, weights, rows may be empty.")
         .def("add_leaf_values", &BoundGrower::add_leaf_values, "trees"_a, "scores"_a.noconvert(),
-             "output"_a, "Add the value of its leaf in the last tree to the score of every row.")
+             "Add the value of its leaf in the last tree to the score of every row.")
         .def("keep_monotone", &BoundGrower::keep_monotone, "values"_a.noconvert(),
              "Bring values of the nodes of the last tree within its bounds, in place.")
         .def("node_ranges", &BoundGrower::node_ranges,

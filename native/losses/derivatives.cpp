@@ -81,11 +81,13 @@ double sum_in_blocks(std::size_t n_rows, std::span<const double> weights, int n_
     return total;
 }
 
-/// Largest score of a row, and the sum of e^(score - largest).
-std::pair<double, double> softmax_parts(const double* scores, std::size_t n_classes) {
-    const double most = *std::max_element(scores, scores + n_classes);
+/// Largest score of a row, and the sum of e^(score - largest); score k is `stride` behind k - 1.
+std::pair<double, double> softmax_parts(const double* scores, std::size_t n_classes,
+                                        std::size_t stride) {
+    double most = scores[0];
+    for (std::size_t k = 1; k < n_classes; ++k) most = std::max(most, scores[k * stride]);
     double sum = 0.0;
-    for (std::size_t k = 0; k < n_classes; ++k) sum += exact_exp(scores[k] - most);
+    for (std::size_t k = 0; k < n_classes; ++k) sum += exact_exp(scores[k * stride] - most);
     return {most, sum};
 }
 
@@ -150,9 +152,9 @@ std::vector<DerivativeLimits> fill_softmax_derivatives(std::span<const std::int3
     parallel_blocks(n_threads, n_rows, kSoftmaxBlock, [&](std::size_t begin, std::size_t end) {
         std::vector<double> buffer(n_classes * kSoftmaxRows);
         for (std::size_t i = begin; i < end; i += kSoftmaxRows) {
-            kernel({codes.data() + i, scores.data() + i * n_classes, gradients.data() + i,
-                    hessians.data() + i, n_rows, n_classes, std::min(kSoftmaxRows, end - i),
-                    buffer.data(), of_block.data() + begin / kSoftmaxBlock * n_classes});
+            kernel({codes.data() + i, scores.data() + i, gradients.data() + i, hessians.data() + i,
+                    n_rows, n_classes, std::min(kSoftmaxRows, end - i), buffer.data(),
+                    of_block.data() + begin / kSoftmaxBlock * n_classes});
         }
     });
     return largest_of(of_block, n_classes);
@@ -174,9 +176,10 @@ double sum_softmax_loss(std::span<const std::int32_t> codes, std::span<const dou
                   (weights.empty() || weights.size() == n_rows));
     const auto fill = [&](std::size_t begin, std::size_t n, double* values) {
         for (std::size_t i = 0; i < n; ++i) {
-            const double* row = scores.data() + (begin + i) * n_classes;
-            const auto [most, sum] = softmax_parts(row, n_classes);
-            values[i] = exact_log(sum) + most - row[codes[begin + i]];
+            const double* row = scores.data() + begin + i;
+            const auto [most, sum] = softmax_parts(row, n_classes, n_rows);
+            const auto code = static_cast<std::size_t>(codes[begin + i]);
+            values[i] = exact_log(sum) + most - row[code * n_rows];
         }
     };
     return sum_in_blocks(n_rows, weights, n_threads, fill);

@@ -46,8 +46,8 @@ DerivativeLimits fill_derivatives(const LossSpec& loss, std::span<const double> 
                                   std::span<const double> scores, std::span<float> gradients,
                                   std::span<float> hessians, int n_threads);
 
-/// Multinomial: scores row-major (n_rows, n_classes); derivatives class by class, (n_classes,
-/// n_rows). The hessian is p (1 - p), its diagonal. Limits class by class.
+/// Multinomial: scores and derivatives class by class, (n_classes, n_rows). The hessian is p (1 -
+/// p), its diagonal. Limits class by class.
 std::vector<DerivativeLimits> fill_softmax_derivatives(std::span<const std::int32_t> codes,
                                                        std::span<const double> scores,
                                                        std::size_t n_classes,
@@ -74,8 +74,8 @@ struct DerivativeTask {
 /// Rows of all classes that fit into the buffers: at most kSoftmaxRows.
 struct SoftmaxTask {
     const std::int32_t* codes;
-    const double* scores;  ///< (n, n_classes)
-    float* gradients;      ///< of the first class; that of the next is `stride` further on
+    const double* scores;  ///< of the first class; those of the next are `stride` further on
+    float* gradients;
     float* hessians;
     std::size_t stride;
     std::size_t n_classes;

@@ -83,17 +83,14 @@ DerivativeLimits fill(const DerivativeTask& task, const Loss& loss) {
     return {std::bit_cast<float>(largest.gradient), std::bit_cast<float>(largest.hessian)};
 }
 
-/// Scores of one class after the other, so that the loops below run over rows; gives the largest
-/// of each row.
-void turn_scores(const SoftmaxTask& task, double* __restrict largest) {
+/// The largest score of each row.
+void find_largest(const SoftmaxTask& task, double* __restrict largest) {
     const std::size_t n = task.n;
-    for (std::size_t k = 0; k < task.n_classes; ++k) {
-        const double* __restrict scores = task.scores + k;
-        double* __restrict turned = task.buffer + k * kSoftmaxRows;
+    for (std::size_t i = 0; i < n; ++i) largest[i] = task.scores[i];
+    for (std::size_t k = 1; k < task.n_classes; ++k) {
+        const double* __restrict scores = task.scores + k * task.stride;
         for (std::size_t i = 0; i < n; ++i) {
-            const double score = scores[i * task.n_classes];
-            turned[i] = score;
-            largest[i] = k == 0 || score > largest[i] ? score : largest[i];
+            largest[i] = scores[i] > largest[i] ? scores[i] : largest[i];
         }
     }
 }
@@ -104,8 +101,9 @@ void exponentiate(const SoftmaxTask& task, const double* __restrict largest,
     const std::size_t n = task.n;
     for (std::size_t i = 0; i < n; ++i) inverse[i] = 0.0;
     for (std::size_t k = 0; k < task.n_classes; ++k) {
+        const double* __restrict scores = task.scores + k * task.stride;
         double* __restrict e = task.buffer + k * kSoftmaxRows;
-        exponentiate_tile([&](std::size_t i) { return e[i] - largest[i]; }, n, e);
+        exponentiate_tile([&](std::size_t i) { return scores[i] - largest[i]; }, n, e);
         for (std::size_t i = 0; i < n; ++i) inverse[i] += e[i];
     }
     for (std::size_t i = 0; i < n; ++i) inverse[i] = 1.0 / inverse[i];
@@ -167,7 +165,7 @@ DerivativeLimits NAME(derivatives)(const DerivativeTask& task) {
 void NAME(softmax_derivatives)(const SoftmaxTask& task) {
     double largest[kSoftmaxRows];
     double inverse[kSoftmaxRows];
-    turn_scores(task, largest);
+    find_largest(task, largest);
     exponentiate(task, largest, inverse);
     double* code = largest;  // as numbers of the same width as the rest; the maxima are used up
     for (std::size_t i = 0; i < task.n; ++i) code[i] = static_cast<double>(task.codes[i]);

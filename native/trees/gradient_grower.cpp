@@ -31,28 +31,31 @@ GradientGrower::GradientGrower(TrainingBins bins, int n_threads)
     : bins_(std::move(bins)),
       n_threads_(n_threads),
       builder_(bins_, n_threads),
-      rows_(bins_.n_rows()) {
-    make_shares();
-}
+      rows_(bins_.n_rows()),
+      plain_shares_(make_shares(bins_.plain())),
+      joint_shares_(make_shares(bins_.joint())) {}
 
 /// One share per thread, so that each keeps to its columns; of many columns several, so that a
 /// thread that is held up leaves less to wait for.
-void GradientGrower::make_shares() {
-    const std::size_t n_blocks = bins_.blocks().size();
+std::vector<GradientGrower::Share> GradientGrower::make_shares(const RowLayout& layout) const {
+    const std::span<const ColumnBlock> blocks = layout.blocks;
     const auto threads = static_cast<std::size_t>(std::max(n_threads_, 1));
     const std::size_t n_shares =
-        std::min(n_blocks, n_blocks <= 4 * threads ? threads : 4 * threads);
+        std::min(blocks.size(), blocks.size() <= 4 * threads ? threads : 4 * threads);
+    std::vector<Share> shares;
     for (std::size_t i = 0; i < n_shares; ++i) {
-        Share share = {n_blocks * i / n_shares, n_blocks * (i + 1) / n_shares, {}};
-        for (std::size_t b = share.first_block; b < share.last_block; ++b) {
-            const ColumnBlock& block = bins_.blocks()[b];
-            for (const auto& column : bins_.columns().subspan(block.first_column, block.width)) {
+        const std::size_t first = blocks.size() * i / n_shares;
+        const std::size_t last = blocks.size() * (i + 1) / n_shares;
+        Share share = {&layout, blocks.subspan(first, last - first), {}};
+        for (const ColumnBlock& block : share.blocks) {
+            for (const JointColumn& column : layout.columns_of(block)) {
                 for (const auto& member : column.members) share.features.push_back(member.feature);
             }
         }
         std::sort(share.features.begin(), share.features.end());
-        shares_.push_back(std::move(share));
+        shares.push_back(std::move(share));
     }
+    return shares;
 }
 
 GradientGrower::~GradientGrower() = default;
@@ -254,11 +257,13 @@ void GradientGrower::fill_histograms(Node& parent, Node& left, Node& right) {
 }
 
 void GradientGrower::choose_splits(const Search& search) {
-    std::vector<std::array<GradientSplit, 2>> best(shares_.size());
+    const RowLayout& layout = bins_.layout_for(search.rows_of_child.size);
+    const auto& shares = &layout == &bins_.plain() ? plain_shares_ : joint_shares_;
+    std::vector<std::array<GradientSplit, 2>> best(shares.size());
     const bool alone =
-        search.rows_of_child.size * bins_.columns().size() + bins_.n_cells() < kWorthAThread;
-    parallel_for(alone ? 1 : n_threads_, shares_.size(),
-                 [&](std::size_t i) { work_on_share(shares_[i], search, best[i]); });
+        search.rows_of_child.size * layout.columns.size() + bins_.n_cells() < kWorthAThread;
+    parallel_for(alone ? 1 : n_threads_, shares.size(),
+                 [&](std::size_t i) { work_on_share(shares[i], search, best[i]); });
     for (std::size_t k = 0; k < 2; ++k) {
         if (search.nodes[k] == nullptr) continue;
         GradientSplit& winner = search.nodes[k]->split;
@@ -279,7 +284,7 @@ void GradientGrower::work_on_share(const Share& share, const Search& search,
     if (n_taken_out > 0) {
         packed_.gather_words(taken_out.data(), 0, n_taken_out, words.data());
     } else if (search.rows_of_child.size > 0) {
-        builder_.build_blocks(packed_, search.rows_of_child, share.first_block, share.last_block,
+        builder_.build_blocks(packed_, search.rows_of_child, *share.layout, share.blocks,
                               *search.child);
     }
     std::array<std::optional<SplitTask>, 2> tasks;

@@ -31,8 +31,7 @@ class GradientGrower {
 
     /// Adds to the score of every row of the table the value of its leaf, also of rows that were
     /// not grown on; values: one per node of the tree that grow() returned last.
-    void add_leaf_values(std::span<const double> values, std::span<double> scores,
-                         std::size_t stride) const;
+    void add_leaf_values(std::span<const double> values, std::span<double> scores) const;
 
     /// Brings values of the last tree's nodes within the bounds that make it monotone. Whatever
     /// the values, the tree that has them is monotone afterwards.
@@ -53,7 +52,8 @@ class GradientGrower {
     /// Blocks of columns that one thread builds, subtracts and searches: their cells stay in its
     /// cache from node to node.
     struct Share {
-        std::size_t first_block, last_block;
+        const RowLayout* layout;
+        std::span<const ColumnBlock> blocks;
         std::vector<std::uint32_t> features;  ///< increasing
     };
 
@@ -62,7 +62,7 @@ class GradientGrower {
     void open_root();
     void split_node(std::int32_t id, bool is_last);
     void partition(Node& parent, Node& left, Node& right);
-    void make_shares();
+    std::vector<Share> make_shares(const RowLayout& layout) const;
     void fill_histograms(Node& parent, Node& left, Node& right);
     void choose_splits(const Search& search);
     void work_on_share(const Share& share, const Search& search,
@@ -86,7 +86,8 @@ class GradientGrower {
     PackedGradients packed_;
     GradientTreeSettings settings_;
     GradientObjective objective_;
-    std::vector<Share> shares_;
+    std::vector<Share> plain_shares_;
+    std::vector<Share> joint_shares_;
     std::vector<std::uint32_t> tree_features_;  ///< the ones this tree may use, increasing
     std::vector<std::uint8_t> in_tree_;         ///< per feature: whether it is one of them
     std::vector<Node> nodes_;

@@ -113,8 +113,8 @@ GradientSums GradientHistogram::cell(const Packing& packing, std::size_t feature
 
 /// Some blocks of features, and the rows that whoever runs it takes chunk by chunk.
 struct HistogramBuilder::Task {
-    std::size_t first_block;
-    std::size_t last_block;
+    const RowLayout& layout;
+    std::span<const ColumnBlock> blocks;
     RowRange rows;
     std::atomic<std::size_t>* next_chunk;  ///< shared with the tasks that have the same blocks
     GradientHistogram* packed_to;          ///< null: wide
@@ -125,22 +125,24 @@ void HistogramBuilder::build(const PackedGradients& gradients, const RowRange& r
                              GradientHistogram& to) {
     to.reset(gradients, rows.size);
     if (shares_rows(to, rows.size)) return build_by_rows(gradients, rows, to);
-    const std::size_t n_blocks = bins_.blocks().size();
-    parallel_for(n_threads_, n_blocks,
-                 [&](std::size_t block) { build_blocks(gradients, rows, block, block + 1, to); });
+    const RowLayout& layout = bins_.layout_for(rows.size);
+    const std::span<const ColumnBlock> blocks = layout.blocks;
+    parallel_for(n_threads_, blocks.size(), [&](std::size_t b) {
+        build_blocks(gradients, rows, layout, blocks.subspan(b, 1), to);
+    });
 }
 
 bool HistogramBuilder::shares_rows(const GradientHistogram& to, std::size_t n_rows) const {
     return n_threads_ > 1 && !to.is_packed() && n_rows >= kRowsToShare &&
-           bins_.blocks().size() < 4 * static_cast<std::size_t>(n_threads_);
+           bins_.layout_for(n_rows).blocks.size() < 4 * static_cast<std::size_t>(n_threads_);
 }
 
 void HistogramBuilder::build_blocks(const PackedGradients& gradients, const RowRange& rows,
-                                    std::size_t first_block, std::size_t last_block,
+                                    const RowLayout& layout, std::span<const ColumnBlock> blocks,
                                     GradientHistogram& to) const {
     std::atomic<std::size_t> next_chunk{0};
-    const Task task = {first_block,
-                       last_block,
+    const Task task = {layout,
+                       blocks,
                        rows,
                        &next_chunk,
                        to.is_packed() ? &to : nullptr,
@@ -154,10 +156,11 @@ void HistogramBuilder::build_by_rows(const PackedGradients& gradients, const Row
     const bool has_hessians = gradients.has_hessians();
     if (parts_.size() + 1 < n_parts) parts_.resize(n_parts - 1);
     for (std::size_t p = 1; p < n_parts; ++p) part(p, has_hessians);  // allocates
+    const RowLayout& layout = bins_.layout_for(rows.size);
     std::atomic<std::size_t> next_chunk{0};
     parallel_for(n_threads_, n_parts, [&](std::size_t p) {
         const WideCells cells = p == 0 ? to.wide_cells() : part(p, has_hessians);
-        const Task task = {0, bins_.blocks().size(), rows, &next_chunk, nullptr, cells};
+        const Task task = {layout, layout.blocks, rows, &next_chunk, nullptr, cells};
         gradients.is_packed() ? add_packed(gradients, task) : add_wide(gradients, task);
     });
     merge(to.wide_cells(), n_parts, has_hessians);
@@ -177,25 +180,18 @@ class HistogramBuilder::Target {
         : bins_(bins), packing_(packing), task_(task), is_one_chunk_(task.rows.size <= kChunkRows) {
         // A packed histogram of one chunk is the tables themselves; all others are added up.
         if (task.packed_to != nullptr && is_one_chunk_) return;
-        for (const ColumnBlock& block : blocks()) {
-            for (const JointColumn& column : columns(block)) {
+        for (const ColumnBlock& block : task.blocks) {
+            for (const JointColumn& column : task.layout.columns_of(block)) {
                 for (const JointColumn::Member& member : column.members) clear(member.feature);
             }
         }
-    }
-
-    std::span<const ColumnBlock> blocks() const {
-        return bins_.blocks().subspan(task_.first_block, task_.last_block - task_.first_block);
-    }
-    std::span<const JointColumn> columns(const ColumnBlock& block) const {
-        return bins_.columns().subspan(block.first_column, block.width);
     }
 
     /// The cells of a block themselves, cleared, if they are laid out like its tables: then rows
     /// are added where they belong. Null otherwise.
     std::uint64_t* tables_of(const ColumnBlock& block) const {
         if (task_.packed_to == nullptr || !is_one_chunk_) return nullptr;
-        if (!bins_.has_equal_cells()) return nullptr;
+        if (!bins_.has_equal_cells() || &task_.layout != &bins_.plain()) return nullptr;
         std::uint64_t* cells = task_.packed_to->packed(block.first_column);
         std::fill_n(cells, block.width * kMostCells, 0);
         return cells;
@@ -261,14 +257,14 @@ void HistogramBuilder::add_packed(const PackedGradients& gradients, const Task& 
     space.cells.resize(kBlockColumns * kMostCells);
     space.words.resize(kChunkRows);
     Target target(bins_, gradients.packing(), task);
-    const std::size_t stride = bins_.columns().size();
+    const std::size_t stride = task.layout.columns.size();
     for (;;) {
         const std::size_t begin = kChunkRows * task.next_chunk->fetch_add(1);
         if (begin >= task.rows.size) break;
         const RowRange rows = task.rows.part(begin, std::min(kChunkRows, task.rows.size - begin));
         gradients.gather_words(rows.listed, rows.first, rows.size, space.words.data());
-        for (const ColumnBlock& block : target.blocks()) {
-            const std::uint8_t* bins = bins_.rows() + block.first_column;
+        for (const ColumnBlock& block : task.blocks) {
+            const std::uint8_t* bins = task.layout.rows + block.first_column;
             std::uint64_t* in_place = target.tables_of(block);
             std::uint64_t* cells = in_place != nullptr ? in_place : space.cells.data();
             if (rows.listed == nullptr) {
@@ -279,7 +275,7 @@ void HistogramBuilder::add_packed(const PackedGradients& gradients, const Task& 
                                                 rows.size, cells);
             }
             if (in_place != nullptr) continue;
-            for (const JointColumn& column : target.columns(block)) {
+            for (const JointColumn& column : task.layout.columns_of(block)) {
                 target.take(column, cells);
                 cells += kMostCells;
             }
@@ -301,8 +297,8 @@ void HistogramBuilder::add_wide(const PackedGradients& gradients, const Task& ta
             return rows.listed == nullptr ? rows.first + i : rows.listed[i];
         };
         for (std::size_t i = 0; i < rows.size; ++i) space.sums[i] = gradients.of_row(row_at(i));
-        for (const ColumnBlock& block : target.blocks()) {
-            for (const JointColumn& column : target.columns(block)) {
+        for (const ColumnBlock& block : task.blocks) {
+            for (const JointColumn& column : task.layout.columns_of(block)) {
                 for (const JointColumn::Member& member : column.members) {
                     const std::uint8_t* bins = bins_.feature(member.feature);
                     const WideCells to = task.wide_to.from(bins_.first_cell(member.feature));

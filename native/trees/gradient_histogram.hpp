@@ -75,9 +75,10 @@ class HistogramBuilder {
     bool shares_rows(const GradientHistogram& to, std::size_t n_rows) const;
     void build_by_rows(const PackedGradients& gradients, const RowRange& rows,
                        GradientHistogram& to);
-    /// Some blocks of columns, by the calling thread; `to` has its form already.
+    /// Some blocks of a layout, by the calling thread; `to` has its form already.
     void build_blocks(const PackedGradients& gradients, const RowRange& rows,
-                      std::size_t first_block, std::size_t last_block, GradientHistogram& to) const;
+                      const RowLayout& layout, std::span<const ColumnBlock> blocks,
+                      GradientHistogram& to) const;
 
     /// One feature of the other child, in place of the parent's: parent - child. `to` may be
     /// `parent`; it is another one where the difference is small enough to be packed again.

@@ -147,11 +147,11 @@ void GradientGrower::keep_monotone(std::span<double> values) const {
     }
 }
 
-void GradientGrower::add_leaf_values(std::span<const double> values, std::span<double> scores,
-                                     std::size_t stride) const {
+void GradientGrower::add_leaf_values(std::span<const double> values,
+                                     std::span<double> scores) const {
     for_leaf_rows([&](std::size_t, std::size_t place, std::span<const std::uint32_t> rows) {
         const double value = values[place];
-        for (const std::uint32_t row : rows) scores[row * stride] += value;
+        for (const std::uint32_t row : rows) scores[row] += value;
     });
     if (rows_.size() == bins_.n_rows()) return;
     std::vector<std::uint8_t> grown_on(bins_.n_rows(), 0);
@@ -164,7 +164,7 @@ void GradientGrower::add_leaf_values(std::span<const double> values, std::span<d
                             if (grown_on[row] != 0) continue;
                             const std::int32_t id = leaf_of(static_cast<std::uint32_t>(row));
                             const std::int32_t place = places_[static_cast<std::size_t>(id)];
-                            scores[row * stride] += values[static_cast<std::size_t>(place)];
+                            scores[row] += values[static_cast<std::size_t>(place)];
                         }
                     });
 }

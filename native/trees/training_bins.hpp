@@ -1,6 +1,7 @@
 /// The bins that trees of a boosted sum are grown on.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -36,23 +37,41 @@ struct JointColumn {
     std::size_t n_cells = 1;
 };
 
+/// One way in which the bytes of a row lie side by side.
+struct RowLayout {
+    const std::uint8_t* rows = nullptr;  ///< row r begins at rows + r * columns.size()
+    std::vector<JointColumn> columns;
+    std::vector<ColumnBlock> blocks;
+
+    std::span<const JointColumn> columns_of(const ColumnBlock& block) const {
+        return std::span(columns).subspan(block.first_column, block.width);
+    }
+};
+
 /// The bins, for histograms by row and for partitions by feature.
 ///
 /// Histograms walk rows and want a row's bytes side by side; partitions walk one feature. By row
-/// they are borrowed, or a copy of their own where features share bytes; by feature always a copy.
+/// they are borrowed; by feature they are a copy. Where features share bytes there is a second copy
+/// by row, for nodes of many rows: in small ones it costs more to take joint sums apart than
+/// additions cost.
 class TrainingBins {
   public:
     /// bins: row-major (n_rows, n_features); must outlive this.
     TrainingBins(std::span<const std::uint8_t> bins, std::span<const std::int32_t> n_value_bins,
                  std::span<const std::uint8_t> categorical, int n_threads);
+    TrainingBins(TrainingBins&&) = default;
+    TrainingBins(const TrainingBins&) = delete;  // layouts point into the copies
+    TrainingBins& operator=(const TrainingBins&) = delete;
 
     std::size_t n_rows() const { return n_rows_; }
     std::size_t n_features() const { return n_value_bins_.size(); }
-    std::span<const JointColumn> columns() const { return columns_; }
-    std::span<const ColumnBlock> blocks() const { return blocks_; }
-    /// Row r begins at rows() + r * columns().size().
-    const std::uint8_t* rows() const {
-        return joint_rows_.empty() ? rows_.data() : joint_rows_.data();
+    /// A column per feature.
+    const RowLayout& plain() const { return plain_; }
+    /// Fewer columns, if features share bytes; without columns otherwise.
+    const RowLayout& joint() const { return joint_; }
+    /// The faster one for the histogram of so many rows.
+    const RowLayout& layout_for(std::size_t n_rows) const {
+        return n_rows >= rows_to_join_ ? joint_ : plain_;
     }
     const std::uint8_t* feature(std::size_t feature) const {
         return by_feature_.data() + feature * n_rows_;
@@ -64,25 +83,25 @@ class TrainingBins {
     bool is_categorical(std::size_t feature) const { return categorical_[feature] != 0; }
 
     /// Place of a feature's first cell among those of all features; n_cells() behind the last.
-    /// Where most features are wide and none share a byte all have kMostCells cells, some unused:
-    /// then rows can be added to a histogram without a table in between.
     std::size_t first_cell(std::size_t feature) const { return first_cell_[feature]; }
     std::size_t n_cells() const { return first_cell_.back(); }
-    bool has_equal_cells() const { return n_cells() == kMostCells * columns_.size(); }
+    /// Whether all features have kMostCells cells, some of them unused. So it is where most are
+    /// wide: then rows can be added to a histogram without a table in between.
+    bool has_equal_cells() const { return n_cells() == kMostCells * n_features(); }
 
   private:
     std::vector<std::uint32_t> copy_by_feature(int n_threads);
+    void place_cells();
     void join_columns(const std::vector<std::uint32_t>& n_bins);
     void copy_joint_rows(int n_threads);
-    void place_cells();
 
     std::size_t n_rows_;
-    std::span<const std::uint8_t> rows_;
     std::vector<std::int32_t> n_value_bins_;
     std::vector<std::uint8_t> categorical_;
     std::vector<std::size_t> first_cell_;
-    std::vector<JointColumn> columns_;
-    std::vector<ColumnBlock> blocks_;
+    RowLayout plain_;
+    RowLayout joint_;
+    std::size_t rows_to_join_;  ///< from here on the joint layout is faster
     LargeVector<std::uint8_t> by_feature_;
     LargeVector<std::uint8_t> joint_rows_;
 };

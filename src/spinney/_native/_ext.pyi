@@ -270,7 +270,7 @@ class GradientGrower:
     def grow(self, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights_repeat: bool, weight_scale: float, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], largest: tuple[float, float], into: GrownTrees) -> None:
         """Grow one tree and append it; hessians, weights, rows may be empty."""
 
-    def add_leaf_values(self, trees: GrownTrees, scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], output: int) -> None:
+    def add_leaf_values(self, trees: GrownTrees, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """Add the value of its leaf in the last tree to the score of every row."""
 
     def keep_monotone(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:

@@ -55,7 +55,7 @@ class RowsOfNodes(Protocol):
 
 
 class Loss(abc.ABC):
-    """What every loss offers; scores are (n_rows, n_outputs) float64, C order."""
+    """What every loss offers; scores are (n_rows, n_outputs) float64, best in Fortran order."""
 
     link: str
 
@@ -296,7 +296,7 @@ class MultinomialLoss(Loss):
             shape = (self.n_classes, len(y))
             into = RowDerivatives.empty(shape, shape)
         flat = (into.gradients.reshape(-1), into.hessians.reshape(-1))
-        codes, given = y.astype(np.int32), scores.reshape(-1)
+        codes, given = y.astype(np.int32), scores.T.reshape(-1)
         into.limits[:] = _ext.fill_softmax_derivatives(
             codes, given, self.n_classes, *flat, n_threads
         )
@@ -308,7 +308,8 @@ class MultinomialLoss(Loss):
         """Weighted sum over rows."""
         given = np.empty(0) if weights is None else weights
         codes = y.astype(np.int32)
-        return _ext.sum_softmax_loss(codes, scores.reshape(-1), self.n_classes, given, n_threads)
+        flat = scores.T.reshape(-1)
+        return _ext.sum_softmax_loss(codes, flat, self.n_classes, given, n_threads)
 
 
 REGRESSION_LOSSES: Mapping[str, PointLoss] = {

@@ -163,13 +163,13 @@ class GradientGrower:
             into,
         )
 
-    def add_leaf_values(self, trees: GrownTrees, scores: FloatArray, output: int) -> None:
-        """Add the last of the trees to one column of the scores of all rows, in place.
+    def add_leaf_values(self, trees: GrownTrees, scores: FloatArray) -> None:
+        """Add the last of the trees to the scores of all rows, in place.
 
         It is the tree grown last; its values may be other ones by now. Rows it was not grown on
         are sent down the tree by their bins.
         """
-        self._native.add_leaf_values(trees, scores, output)
+        self._native.add_leaf_values(trees, scores)
 
     def keep_monotone(self, values: FloatArray) -> FloatArray:
         """Bring values of the nodes of the tree grown last into the bounds its splits set.

@@ -32,12 +32,14 @@ void for_every_isa(const Work& work) {
 void check_softmax_row(const double* scores, std::size_t n_classes, std::size_t code,
                        const float* gradients, const float* hessians, std::size_t stride) {
     double largest = scores[0];
-    for (std::size_t k = 1; k < n_classes; ++k) largest = std::fmax(largest, scores[k]);
+    for (std::size_t k = 1; k < n_classes; ++k) largest = std::fmax(largest, scores[k * stride]);
     double sum = 0.0;
-    for (std::size_t k = 0; k < n_classes; ++k) sum += spinney::exact_exp(scores[k] - largest);
+    for (std::size_t k = 0; k < n_classes; ++k) {
+        sum += spinney::exact_exp(scores[k * stride] - largest);
+    }
     const double inverse = 1.0 / sum;
     for (std::size_t k = 0; k < n_classes; ++k) {
-        const double p = spinney::exact_exp(scores[k] - largest) * inverse;
+        const double p = spinney::exact_exp(scores[k * stride] - largest) * inverse;
         CHECK(gradients[k * stride] == static_cast<float>(p - (k == code ? 1.0 : 0.0)));
         CHECK(hessians[k * stride] == static_cast<float>(p * (1.0 - p)));
     }
@@ -80,7 +82,7 @@ TEST(softmax_of_every_length_and_width_gives_the_formula) {
                 std::vector<float> gradients(scores.size()), hessians(scores.size());
                 spinney::fill_softmax_derivatives(codes, scores, n_classes, gradients, hessians, 3);
                 for (std::size_t i = 0; i < n; ++i) {
-                    check_softmax_row(scores.data() + i * n_classes, n_classes, i % n_classes,
+                    check_softmax_row(scores.data() + i, n_classes, i % n_classes,
                                       gradients.data() + i, hessians.data() + i, n);
                 }
             }

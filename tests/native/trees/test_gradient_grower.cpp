@@ -134,7 +134,7 @@ TEST(features_that_share_a_byte_have_the_sums_of_their_rows) {
             }
         }
         const TrainingBins data = problem.training_bins();
-        CHECK(data.columns().size() == 4);
+        CHECK(data.joint().columns.size() == 4);
         std::vector<std::uint32_t> all(n_rows);
         std::iota(all.begin(), all.end(), 0U);
         PackedGradients gradients;
@@ -282,7 +282,7 @@ TEST(trees_grown_on_some_rows_count_those_and_score_all) {
     const auto tree = grower.grow(problem.input(true), rows, {});
     CHECK(tree.count[0] == 2500);
     std::vector<double> scores(5000, 0.0);
-    grower.add_leaf_values(std::vector<double>(tree.feature.size(), 1.0), scores, 1);
+    grower.add_leaf_values(std::vector<double>(tree.feature.size(), 1.0), scores);
     for (std::size_t row = 0; row < 5000; ++row) CHECK(scores[row] == 1.0);
 }
 

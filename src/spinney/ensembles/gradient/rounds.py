@@ -66,7 +66,7 @@ def boost_rounds(
                     trees.set_last_values(rate * grower.keep_monotone(best))
                 elif by_formula:
                     trees.set_last_values(rate * loss.exact_steps(trees.last_values()))
-                grower.add_leaf_values(trees, scores, output)
+                grower.add_leaf_values(trees, scores[:, output])
             should_stop = watch is not None and watch.look(grown)
             grown.end_round(number + 1)
             if should_stop:

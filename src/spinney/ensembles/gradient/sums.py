@@ -18,7 +18,7 @@ class BoostedSum:
 
     baseline: FloatArray
     scores: FloatArray
-    """(n_rows, n_outputs), C order."""
+    """(n_rows, n_outputs), in Fortran order: a tree adds to one output."""
     trees: GrownTrees = field(default_factory=GrownTrees)
     n_rounds: int = 0
     """Whole rounds; during a round there are more trees."""
@@ -32,14 +32,15 @@ class BoostedSum:
         weights = rows.train.weights
         of_train = None if weights is None else rows.train.take(weights)
         baseline = loss.start(rows.train.take(rows.y), of_train)
-        return cls(baseline, np.tile(baseline, (rows.n_rows, 1)))
+        return cls(baseline, np.repeat(baseline[:, np.newaxis], rows.n_rows, axis=1).T)
 
     @classmethod
     def resume(cls, rows: BoostingRows, model: TreeForest, n_threads: int) -> "BoostedSum":
         """Go on where a model ended: the same trees, and the same scores to the last bit."""
         scores = [model.raw_scores(table, n_threads=n_threads) for table in rows.tables]
         baseline = model.arrays["baseline"]
-        grown = cls(baseline, np.concatenate(scores), n_rounds=len(model) // len(baseline))
+        together = np.asfortranarray(np.concatenate(scores))
+        grown = cls(baseline, together, n_rounds=len(model) // len(baseline))
         grown.trees.append_all(flat_arrays(model.arrays))
         return grown
 
