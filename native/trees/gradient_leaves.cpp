@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <utility>
+#include <memory>
 
 #include "native/base/parallel.hpp"
 #include "native/trees/gradient_grower.hpp"
@@ -11,8 +11,18 @@
 namespace spinney {
 namespace {
 
-/// Neighbouring rows that a thread takes at a time, at least.
-constexpr std::size_t kRangeRows = 2048;
+/// Rows whose scores and gradients stay in the cache while leaf after leaf takes its own.
+constexpr std::size_t kTileRows = 2048;
+/// But so many per leaf at least: going from leaf to leaf costs as much as a few rows.
+constexpr std::size_t kTileRowsPerLeaf = 64;
+
+/// The first row that is not below `end`, which is near: by eights, then by ones.
+const std::uint32_t* first_from(std::size_t end, const std::uint32_t* row,
+                                const std::uint32_t* last) {
+    while (last - row >= 8 && row[7] < end) row += 8;
+    while (row != last && *row < end) ++row;
+    return row;
+}
 
 }  // namespace
 
@@ -61,30 +71,47 @@ GrownTree GradientGrower::frozen() {
     return tree;
 }
 
-/// Calls of_rows(range, place of a leaf, its rows within the range) for all leaves and ranges of
-/// row numbers. Threads take ranges, not leaves: leaves are interleaved, and two threads that write
-/// to neighbouring rows would wait for each other's cache lines.
+/// Calls of_rows(range, place of a leaf, some of its rows) until every row of every leaf was given.
+///
+/// Threads take ranges of row numbers, not leaves: leaves are interleaved, and two threads that
+/// write to neighbouring rows would wait for each other's cache lines. Within a range all leaves go
+/// through the rows side by side, tile by tile.
 template <class OfRows>
 void GradientGrower::for_leaf_rows(const OfRows& of_rows) const {
-    std::vector<std::pair<std::size_t, std::span<const std::uint32_t>>> leaves;
+    struct Leaf {
+        std::size_t place;
+        std::span<const std::uint32_t> rows;  ///< increasing
+    };
+    std::vector<Leaf> leaves;
     for (std::size_t place = 0; place < preorder_.size(); ++place) {
         const Node& node = nodes_[static_cast<std::size_t>(preorder_[place])];
-        if (node.left < 0) leaves.emplace_back(place, rows_.rows(node.rows));
+        if (node.left < 0) leaves.push_back({place, rows_.rows(node.rows)});
     }
+    const std::size_t tile = std::max(kTileRows, kTileRowsPerLeaf * leaves.size());
     parallel_for(n_threads_, n_row_ranges(), [&](std::size_t range) {
         const std::size_t begin = bins_.n_rows() * range / n_row_ranges();
         const std::size_t end = bins_.n_rows() * (range + 1) / n_row_ranges();
-        for (const auto& [place, rows] : leaves) {  // rows of a leaf are increasing
-            const auto first = std::lower_bound(rows.begin(), rows.end(), begin);
-            const auto last =
-                range + 1 == n_row_ranges() ? rows.end() : std::lower_bound(first, rows.end(), end);
-            of_rows(range, place, std::span<const std::uint32_t>(first, last));
+        std::vector<const std::uint32_t*> next;  // row of each leaf
+        for (const Leaf& leaf : leaves) {
+            next.push_back(
+                std::to_address(std::lower_bound(leaf.rows.begin(), leaf.rows.end(), begin)));
+        }
+        for (std::size_t tile_begin = begin; tile_begin < end; tile_begin += tile) {
+            const std::size_t tile_end = std::min(tile_begin + tile, end);
+            for (std::size_t i = 0; i < leaves.size(); ++i) {
+                const std::uint32_t* first = next[i];
+                const std::uint32_t* last = leaves[i].rows.data() + leaves[i].rows.size();
+                next[i] = first_from(tile_end, first, last);
+                of_rows(range, leaves[i].place, std::span<const std::uint32_t>(first, next[i]));
+            }
         }
     });
 }
 
+/// Some for every thread, so that one that is held up leaves less to wait for.
 std::size_t GradientGrower::n_row_ranges() const {
-    return std::clamp<std::size_t>(bins_.n_rows() / kRangeRows, 1, 64);
+    const auto threads = static_cast<std::size_t>(std::max(n_threads_, 1));
+    return std::clamp<std::size_t>(bins_.n_rows() / kTileRows, 1, 4 * threads);
 }
 
 /// Sums of the gradients themselves, on a grid as fine as 50 bits allow for the number of rows:
@@ -112,7 +139,7 @@ void GradientGrower::set_values(const GradientInput& input, GrownTree& tree) {
             total.hessian +=
                 input.hessians.empty() ? w : w * nearest(input.hessians[row] * per_hessian);
         }
-        of_range[range * n_nodes + place] = total;
+        of_range[range * n_nodes + place] += total;
     });
     std::vector<GradientSums> sums(n_nodes);
     for (std::size_t i = 0; i < of_range.size(); ++i) sums[i % n_nodes] += of_range[i];
@@ -158,15 +185,14 @@ void GradientGrower::add_leaf_values(std::span<const double> values,
     for_leaf_rows([&](std::size_t, std::size_t, std::span<const std::uint32_t> rows) {
         for (const std::uint32_t row : rows) grown_on[row] = 1;
     });
-    parallel_blocks(n_threads_, bins_.n_rows(), kRangeRows,
-                    [&](std::size_t begin, std::size_t end) {
-                        for (std::size_t row = begin; row < end; ++row) {
-                            if (grown_on[row] != 0) continue;
-                            const std::int32_t id = leaf_of(static_cast<std::uint32_t>(row));
-                            const std::int32_t place = places_[static_cast<std::size_t>(id)];
-                            scores[row] += values[static_cast<std::size_t>(place)];
-                        }
-                    });
+    parallel_blocks(n_threads_, bins_.n_rows(), kTileRows, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t row = begin; row < end; ++row) {
+            if (grown_on[row] != 0) continue;
+            const std::int32_t id = leaf_of(static_cast<std::uint32_t>(row));
+            const std::int32_t place = places_[static_cast<std::size_t>(id)];
+            scores[row] += values[static_cast<std::size_t>(place)];
+        }
+    });
 }
 
 std::int32_t GradientGrower::leaf_of(std::uint32_t row) const {
