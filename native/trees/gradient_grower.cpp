@@ -278,12 +278,9 @@ void GradientGrower::choose_splits(const Search& search) {
 /// Build, subtract, and search while the cells are in the cache.
 void GradientGrower::work_on_share(const Share& share, const Search& search,
                                    std::array<GradientSplit, 2>& best) const {
-    std::array<std::uint64_t, kFewRowsToTakeOut> words;
     const std::size_t n_taken_out = search.child == nullptr ? search.rows_of_child.size : 0;
     const std::span<const std::uint32_t> taken_out(search.rows_of_child.listed, n_taken_out);
-    if (n_taken_out > 0) {
-        packed_.gather_words(taken_out.data(), 0, n_taken_out, words.data());
-    } else if (search.rows_of_child.size > 0) {
+    if (search.child != nullptr && search.rows_of_child.size > 0) {
         builder_.build_blocks(packed_, search.rows_of_child, *share.layout, share.blocks,
                               *search.child);
     }
@@ -298,7 +295,7 @@ void GradientGrower::work_on_share(const Share& share, const Search& search,
     for (const std::uint32_t feature : share.features) {
         if (in_tree_[feature] == 0) continue;
         if (n_taken_out > 0) {
-            builder_.take_out(taken_out, words, *search.parent, feature);
+            builder_.take_out(packed_, taken_out, *search.parent, feature);
         } else if (search.parent != nullptr) {
             HistogramBuilder::subtract(packed_.packing(), *search.parent, *search.child,
                                        *search.nodes[1]->histogram, feature,

@@ -39,7 +39,6 @@ SubtractCells* active_subtract() { return subtract_cells_portable; }
 /// Tables of a thread. Invariant: all cells are zero while no task uses them.
 struct Workspace {
     std::vector<std::uint64_t> cells;
-    std::vector<std::uint64_t> words;
     std::vector<GradientSums> sums;
 
     static Workspace& of_thread() {
@@ -48,46 +47,52 @@ struct Workspace {
     }
 };
 
-/// One addition per row and feature. Neighbouring additions go to different tables, so none waits
-/// for the one before. The width is a constant, so the loop over features unrolls.
-template <std::size_t kWidth>
-void add_rows(const std::uint8_t* bins, std::size_t stride, const std::uint64_t* words,
+/// One addition per row and feature, of the word of the row. Neighbouring additions go to different
+/// tables, so none waits for the one before. The width is a constant, so the loop over features
+/// unrolls; it is bound by its stores, and making the word costs nothing beside them.
+template <const Packing& kPacking, std::size_t kWidth>
+void add_rows(const std::uint8_t* bins, std::size_t stride, const std::int32_t* gradients,
               std::size_t n, std::uint64_t* cells) {
     for (std::size_t i = 0; i < n; ++i, bins += stride) {
-        const std::uint64_t word = words[i];
+        const std::uint64_t word = kPacking.word(gradients[i]);
         for (std::size_t j = 0; j < kWidth; ++j) cells[j * kMostCells + bins[j]] += word;
     }
 }
 
 /// The same for listed rows, which are anywhere in memory.
-template <std::size_t kWidth>
-void add_listed_rows(const std::uint8_t* bins, std::size_t stride, const std::uint64_t* words,
+template <const Packing& kPacking, std::size_t kWidth>
+void add_listed_rows(const std::uint8_t* bins, std::size_t stride, const std::int32_t* gradients,
                      const std::uint32_t* rows, std::size_t n, std::uint64_t* cells) {
     for (std::size_t i = 0; i < n; ++i) {
-        const std::uint8_t* ahead = bins + rows[std::min(i + kPrefetchRows, n - 1)] * stride;
+        const std::size_t row_ahead = rows[std::min(i + kPrefetchRows, n - 1)];
+        const std::uint8_t* ahead = bins + row_ahead * stride;
         prefetch(ahead);
         prefetch(ahead + kWidth - 1);  // a row may lie on two cache lines
-        const std::uint64_t word = words[i];
+        prefetch(gradients + row_ahead);
+        const std::uint64_t word = kPacking.word(gradients[rows[i]]);
         const std::uint8_t* row = bins + rows[i] * stride;
         for (std::size_t j = 0; j < kWidth; ++j) cells[j * kMostCells + row[j]] += word;
     }
 }
 
-using AddRows = void (*)(const std::uint8_t*, std::size_t, const std::uint64_t*, std::size_t,
+using AddRows = void (*)(const std::uint8_t*, std::size_t, const std::int32_t*, std::size_t,
                          std::uint64_t*);
-using AddListedRows = void (*)(const std::uint8_t*, std::size_t, const std::uint64_t*,
+using AddListedRows = void (*)(const std::uint8_t*, std::size_t, const std::int32_t*,
                                const std::uint32_t*, std::size_t, std::uint64_t*);
 
-template <std::size_t... kWidths>
-constexpr auto rows_kernels(std::index_sequence<kWidths...>) {
-    return std::array<AddRows, sizeof...(kWidths)>{add_rows<kWidths + 1>...};
+/// The kernels of a packing, by width.
+struct Adders {
+    std::array<AddRows, kBlockColumns> all;
+    std::array<AddListedRows, kBlockColumns> listed;
+};
+template <const Packing& kPacking, std::size_t... kWidths>
+constexpr Adders make_adders(std::index_sequence<kWidths...>) {
+    return {{add_rows<kPacking, kWidths + 1>...}, {add_listed_rows<kPacking, kWidths + 1>...}};
 }
-template <std::size_t... kWidths>
-constexpr auto listed_kernels(std::index_sequence<kWidths...>) {
-    return std::array<AddListedRows, sizeof...(kWidths)>{add_listed_rows<kWidths + 1>...};
-}
-constexpr auto kAddRows = rows_kernels(std::make_index_sequence<kBlockColumns>{});
-constexpr auto kAddListedRows = listed_kernels(std::make_index_sequence<kBlockColumns>{});
+constexpr Adders kAddersWithHessian =
+    make_adders<kWithHessian>(std::make_index_sequence<kBlockColumns>{});
+constexpr Adders kAddersWithoutHessian =
+    make_adders<kWithoutHessian>(std::make_index_sequence<kBlockColumns>{});
 
 WideCells view(std::vector<std::int64_t>& cells, std::size_t n, bool has_hessians) {
     std::int64_t* weights = cells.data() + n;
@@ -255,24 +260,23 @@ class HistogramBuilder::Target {
 void HistogramBuilder::add_packed(const PackedGradients& gradients, const Task& task) const {
     Workspace& space = Workspace::of_thread();
     space.cells.resize(kBlockColumns * kMostCells);
-    space.words.resize(kChunkRows);
     Target target(bins_, gradients.packing(), task);
+    const Adders& add = gradients.has_hessians() ? kAddersWithHessian : kAddersWithoutHessian;
+    const std::int32_t* packed = gradients.packed_rows();
     const std::size_t stride = task.layout.columns.size();
     for (;;) {
         const std::size_t begin = kChunkRows * task.next_chunk->fetch_add(1);
         if (begin >= task.rows.size) break;
         const RowRange rows = task.rows.part(begin, std::min(kChunkRows, task.rows.size - begin));
-        gradients.gather_words(rows.listed, rows.first, rows.size, space.words.data());
         for (const ColumnBlock& block : task.blocks) {
             const std::uint8_t* bins = task.layout.rows + block.first_column;
             std::uint64_t* in_place = target.tables_of(block);
             std::uint64_t* cells = in_place != nullptr ? in_place : space.cells.data();
             if (rows.listed == nullptr) {
-                kAddRows[block.width - 1](bins + rows.first * stride, stride, space.words.data(),
-                                          rows.size, cells);
+                add.all[block.width - 1](bins + rows.first * stride, stride, packed + rows.first,
+                                         rows.size, cells);
             } else {
-                kAddListedRows[block.width - 1](bins, stride, space.words.data(), rows.listed,
-                                                rows.size, cells);
+                add.listed[block.width - 1](bins, stride, packed, rows.listed, rows.size, cells);
             }
             if (in_place != nullptr) continue;
             for (const JointColumn& column : task.layout.columns_of(block)) {
@@ -327,12 +331,14 @@ void HistogramBuilder::merge(WideCells to, std::size_t n_parts, bool has_hessian
     });
 }
 
-void HistogramBuilder::take_out(std::span<const std::uint32_t> rows,
-                                std::span<const std::uint64_t> words, GradientHistogram& from,
+void HistogramBuilder::take_out(const PackedGradients& gradients,
+                                std::span<const std::uint32_t> rows, GradientHistogram& from,
                                 std::size_t feature) const {
     const std::uint8_t* bins = bins_.feature(feature);
     std::uint64_t* cells = from.packed(feature);
-    for (std::size_t i = 0; i < rows.size(); ++i) cells[bins[rows[i]]] -= words[i];
+    const Packing packing = gradients.packing();
+    const std::int32_t* packed = gradients.packed_rows();
+    for (const std::uint32_t row : rows) cells[bins[row]] -= packing.word(packed[row]);
 }
 
 void HistogramBuilder::subtract(const Packing& packing, GradientHistogram& parent,

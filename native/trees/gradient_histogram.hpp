@@ -87,7 +87,7 @@ class HistogramBuilder {
                          std::size_t n_cells);
 
     /// Takes rows out of one feature of a packed histogram, one by one.
-    void take_out(std::span<const std::uint32_t> rows, std::span<const std::uint64_t> words,
+    void take_out(const PackedGradients& gradients, std::span<const std::uint32_t> rows,
                   GradientHistogram& from, std::size_t feature) const;
 
   private:

@@ -6,7 +6,6 @@
 
 #include "native/base/isa.hpp"
 #include "native/base/parallel.hpp"
-#include "native/base/prefetch.hpp"
 #include "native/trees/quantise.hpp"
 
 namespace spinney {
@@ -15,8 +14,6 @@ namespace {
 constexpr std::size_t kChunk = 4096;
 /// Sums of all rows stay below 2^50, so that they are exact as doubles too.
 constexpr int kSumBits = 50;
-/// Rows ahead whose gradients are asked for.
-constexpr std::size_t kPrefetchRows = 32;
 
 #if defined(__x86_64__) && defined(__GNUC__)
 QuantiseKernel* active_quantise() {
@@ -157,28 +154,6 @@ GradientSums PackedGradients::of_row(std::size_t row) const {
     }
     const std::int64_t w = input_.repeats(row);
     return {w * gradients_[row], w * (has_hessians_ ? hessians_[row] : 1), input_.weight(row)};
-}
-
-void PackedGradients::gather_words(const std::uint32_t* rows, std::size_t first, std::size_t n,
-                                   std::uint64_t* words) const {
-    const int shift = packing_.hessian_bits;
-    const std::int32_t mask = (std::int32_t{1} << shift) - 1;
-    const int gradient_shift = packing_.gradient_shift;
-    const int hessian_shift = packing_.hessian_shift;
-    const auto word = [=](std::int32_t both) {
-        const auto gradient = static_cast<std::uint64_t>(std::int64_t{both >> shift});
-        const auto hessian = static_cast<std::uint64_t>(both & mask);
-        return (gradient << gradient_shift) + (hessian << hessian_shift) + 1;
-    };
-    const std::int32_t* from = gradients_.data();
-    if (rows == nullptr) {
-        for (std::size_t i = 0; i < n; ++i) words[i] = word(from[first + i]);
-    } else {
-        for (std::size_t i = 0; i < n; ++i) {
-            prefetch(from + rows[std::min(i + kPrefetchRows, n - 1)]);
-            words[i] = word(from[rows[i]]);
-        }
-    }
 }
 
 }  // namespace spinney

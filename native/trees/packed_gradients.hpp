@@ -39,7 +39,16 @@ struct Packing {
     int hessian_bits;   ///< of one row; 0: every hessian is 1, and the count stands for it
     std::size_t max_rows;
 
-    /// The word of one row: what is added to its cells.
+    /// The word of one row, what is added to its cells, from four bytes: the hessian in the low
+    /// bits, the gradient above.
+    constexpr std::uint64_t word(std::int32_t row) const {
+        const auto gradient = static_cast<std::uint64_t>(std::int64_t{row >> hessian_bits});
+        const auto mask = (std::uint64_t{1} << hessian_bits) - 1;
+        const std::uint64_t hessian = static_cast<std::uint64_t>(row) & mask;
+        return (gradient << gradient_shift) + (hessian << hessian_shift) + 1;
+    }
+
+    /// The word of some rows.
     std::uint64_t pack(const GradientSums& sums) const {
         const auto hessian = static_cast<std::uint64_t>(hessian_bits == 0 ? 0 : sums.hessian);
         return (static_cast<std::uint64_t>(sums.gradient) << gradient_shift) +
@@ -117,9 +126,8 @@ class PackedGradients {
     bool is_packed() const { return packed_; }
     bool has_hessians() const { return has_hessians_; }
     GradientSums of_row(std::size_t row) const;
-    /// words[i] = the word of rows[i]; rows null: of row first + i.
-    void gather_words(const std::uint32_t* rows, std::size_t first, std::size_t n,
-                      std::uint64_t* words) const;
+    /// One number per row, for Packing::word.
+    const std::int32_t* packed_rows() const { return gradients_.data(); }
 
     double gradient_scale() const { return gradient_scale_; }
     double hessian_scale() const { return hessian_scale_; }
