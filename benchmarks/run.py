@@ -27,19 +27,12 @@ def json_lines(command: list[str | Path]) -> list[dict]:
 
 
 def kernel_table(title: str, found: list[dict]) -> str:
-    unit = next(key for key in found[0] if key.startswith("ns_per_"))
-    rows = [
-        [
-            row["kernel"],
-            row["isa"],
-            str(row["threads"]),
-            f"{row[unit]:.2f}",
-            f"{row['millions_per_second']:.0f}",
-        ]
-        for row in found
-    ]
-    header = ["kernel", "instruction set", "threads", unit.replace("_", " "), "million/s"]
-    return table(title, header, rows)
+    rows = []
+    for row in found:
+        unit = next(key for key in row if key.startswith("ns_per_"))
+        item = unit.removeprefix("ns_per_").replace("_", " ")
+        rows.append([row["kernel"], row["isa"], str(row["threads"]), f"{row[unit]:.2f}", item])
+    return table(title, ["kernel", "instruction set", "threads", "ns", "per"], rows)
 
 
 def run_kernels(python: Path) -> None:

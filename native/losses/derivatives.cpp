@@ -30,35 +30,6 @@ constexpr std::array<std::string_view, 9> kNames = {"squared",  "absolute", "hub
 #define SPINNEY_KERNEL(name) (name##_portable)
 #endif
 
-/// values[i] = loss of row i. The loss is chosen outside the loop, so that the loop becomes
-/// vectors.
-void fill_values(const LossSpec& loss, std::span<const double> y, const double* __restrict scores,
-                 double* __restrict values) {
-    const auto fill = [&](const auto& formula) {
-        for (std::size_t i = 0; i < y.size(); ++i) values[i] = formula.value(y[i], scores[i]);
-    };
-    switch (loss.kind) {
-        case LossKind::kSquared:
-            return fill(SquaredLoss{});
-        case LossKind::kAbsolute:
-            return fill(AbsoluteLoss{});
-        case LossKind::kHuber:
-            return fill(HuberLoss{loss.parameter});
-        case LossKind::kQuantile:
-            return fill(QuantileLoss{loss.parameter});
-        case LossKind::kPoisson:
-            return fill(PoissonLoss{});
-        case LossKind::kGamma:
-            return fill(GammaLoss{});
-        case LossKind::kTweedie:
-            return fill(TweedieLoss{loss.parameter});
-        case LossKind::kLogistic:
-            return fill(LogisticLoss{});
-        case LossKind::kExponential:
-            return fill(ExponentialLoss{});
-    }
-}
-
 /// Sum of weight * value in blocks of fixed size, blocks in their order; weights empty: all 1.
 /// fill(begin, n, values) gives the values of at most kTile rows.
 template <class Fill>
@@ -79,16 +50,6 @@ double sum_in_blocks(std::size_t n_rows, std::span<const double> weights, int n_
     double total = 0.0;
     for (const double sum : of_block) total += sum;
     return total;
-}
-
-/// Largest score of a row, and the sum of e^(score - largest); score k is `stride` behind k - 1.
-std::pair<double, double> softmax_parts(const double* scores, std::size_t n_classes,
-                                        std::size_t stride) {
-    double most = scores[0];
-    for (std::size_t k = 1; k < n_classes; ++k) most = std::max(most, scores[k * stride]);
-    double sum = 0.0;
-    for (std::size_t k = 0; k < n_classes; ++k) sum += exact_exp(scores[k * stride] - most);
-    return {most, sum};
 }
 
 /// Largest limits of each output over all blocks; blocks one after the other, n_outputs each.
@@ -163,8 +124,9 @@ std::vector<DerivativeLimits> fill_softmax_derivatives(std::span<const std::int3
 double sum_loss(const LossSpec& loss, std::span<const double> y, std::span<const double> scores,
                 std::span<const double> weights, int n_threads) {
     check_lengths(scores.size() == y.size() && (weights.empty() || weights.size() == y.size()));
+    LossValuesKernel* kernel = SPINNEY_KERNEL(loss_values);
     const auto fill = [&](std::size_t begin, std::size_t n, double* values) {
-        fill_values(loss, y.subspan(begin, n), scores.data() + begin, values);
+        kernel({loss, y.data() + begin, scores.data() + begin, values, n});
     };
     return sum_in_blocks(y.size(), weights, n_threads, fill);
 }
@@ -174,12 +136,14 @@ double sum_softmax_loss(std::span<const std::int32_t> codes, std::span<const dou
     const std::size_t n_rows = codes.size();
     check_lengths(n_classes > 0 && scores.size() == n_rows * n_classes &&
                   (weights.empty() || weights.size() == n_rows));
+    SoftmaxValuesKernel* kernel = SPINNEY_KERNEL(softmax_values);
     const auto fill = [&](std::size_t begin, std::size_t n, double* values) {
-        for (std::size_t i = 0; i < n; ++i) {
-            const double* row = scores.data() + begin + i;
-            const auto [most, sum] = softmax_parts(row, n_classes, n_rows);
-            const auto code = static_cast<std::size_t>(codes[begin + i]);
-            values[i] = exact_log(sum) + most - row[code * n_rows];
+        std::vector<double> buffer(n_classes * kSoftmaxRows);
+        for (std::size_t i = 0; i < n; i += kSoftmaxRows) {
+            const std::size_t first = begin + i;
+            kernel({codes.data() + first, scores.data() + first, nullptr, nullptr, n_rows,
+                    n_classes, std::min(kSoftmaxRows, n - i), buffer.data(), nullptr},
+                   values + i);
         }
     };
     return sum_in_blocks(n_rows, weights, n_threads, fill);

@@ -86,9 +86,23 @@ struct SoftmaxTask {
 
 inline constexpr std::size_t kSoftmaxRows = 128;
 
+/// values[i] = loss of row i.
+struct LossValuesTask {
+    LossSpec loss;
+    const double* y;
+    const double* scores;
+    double* values;
+    std::size_t n;
+};
+
 using DerivativeKernel = DerivativeLimits(const DerivativeTask& task);
 DerivativeKernel derivatives_portable, derivatives_avx2, derivatives_avx512;
 using SoftmaxKernel = void(const SoftmaxTask& task);
 SoftmaxKernel softmax_derivatives_portable, softmax_derivatives_avx2, softmax_derivatives_avx512;
+using LossValuesKernel = void(const LossValuesTask& task);
+LossValuesKernel loss_values_portable, loss_values_avx2, loss_values_avx512;
+/// The losses of rows; derivatives and limits of the task are not touched.
+using SoftmaxValuesKernel = void(const SoftmaxTask& task, double* values);
+SoftmaxValuesKernel softmax_values_portable, softmax_values_avx2, softmax_values_avx512;
 
 }  // namespace spinney

@@ -83,6 +83,34 @@ DerivativeLimits fill(const DerivativeTask& task, const Loss& loss) {
     return {std::bit_cast<float>(largest.gradient), std::bit_cast<float>(largest.hessian)};
 }
 
+/// Calls work(formula of the loss): the loss is chosen outside of loops, so that they become
+/// vectors.
+template <class Work>
+[[gnu::always_inline]] inline DerivativeLimits with_formula(const LossSpec& loss,
+                                                            const Work& work) {
+    switch (loss.kind) {
+        case LossKind::kSquared:
+            return work(SquaredLoss{});
+        case LossKind::kAbsolute:
+            return work(AbsoluteLoss{});
+        case LossKind::kHuber:
+            return work(HuberLoss{loss.parameter});
+        case LossKind::kQuantile:
+            return work(QuantileLoss{loss.parameter});
+        case LossKind::kPoisson:
+            return work(PoissonLoss{});
+        case LossKind::kGamma:
+            return work(GammaLoss{});
+        case LossKind::kTweedie:
+            return work(TweedieLoss{loss.parameter});
+        case LossKind::kLogistic:
+            return work(LogisticLoss{});
+        case LossKind::kExponential:
+            return work(ExponentialLoss{});
+    }
+    return {};
+}
+
 /// The largest score of each row.
 void find_largest(const SoftmaxTask& task, double* __restrict largest) {
     const std::size_t n = task.n;
@@ -95,18 +123,17 @@ void find_largest(const SoftmaxTask& task, double* __restrict largest) {
     }
 }
 
-/// e^(score - largest), and one over their sum: classes are added in their order.
+/// e^(score - largest), and their sum: classes are added in their order.
 void exponentiate(const SoftmaxTask& task, const double* __restrict largest,
-                  double* __restrict inverse) {
+                  double* __restrict sum) {
     const std::size_t n = task.n;
-    for (std::size_t i = 0; i < n; ++i) inverse[i] = 0.0;
+    for (std::size_t i = 0; i < n; ++i) sum[i] = 0.0;
     for (std::size_t k = 0; k < task.n_classes; ++k) {
         const double* __restrict scores = task.scores + k * task.stride;
         double* __restrict e = task.buffer + k * kSoftmaxRows;
         exponentiate_tile([&](std::size_t i) { return scores[i] - largest[i]; }, n, e);
-        for (std::size_t i = 0; i < n; ++i) inverse[i] += e[i];
+        for (std::size_t i = 0; i < n; ++i) sum[i] += e[i];
     }
-    for (std::size_t i = 0; i < n; ++i) inverse[i] = 1.0 / inverse[i];
 }
 
 DerivativeLimits fill_class(const SoftmaxTask& task, std::size_t k, const double* __restrict code,
@@ -138,35 +165,25 @@ DerivativeLimits fill_class(const SoftmaxTask& task, std::size_t k, const double
 }  // namespace
 
 DerivativeLimits NAME(derivatives)(const DerivativeTask& task) {
-    const double parameter = task.loss.parameter;
-    switch (task.loss.kind) {
-        case LossKind::kSquared:
-            return fill(task, SquaredLoss{});
-        case LossKind::kAbsolute:
-            return fill(task, AbsoluteLoss{});
-        case LossKind::kHuber:
-            return fill(task, HuberLoss{parameter});
-        case LossKind::kQuantile:
-            return fill(task, QuantileLoss{parameter});
-        case LossKind::kPoisson:
-            return fill(task, PoissonLoss{});
-        case LossKind::kGamma:
-            return fill(task, GammaLoss{});
-        case LossKind::kTweedie:
-            return fill(task, TweedieLoss{parameter});
-        case LossKind::kLogistic:
-            return fill(task, LogisticLoss{});
-        case LossKind::kExponential:
-            return fill(task, ExponentialLoss{});
-    }
-    return {};
+    return with_formula(task.loss, [&](const auto& formula) { return fill(task, formula); });
+}
+
+void NAME(loss_values)(const LossValuesTask& task) {
+    const double* __restrict y = task.y;
+    const double* __restrict scores = task.scores;
+    double* __restrict values = task.values;
+    with_formula(task.loss, [&](const auto& formula) {
+        for (std::size_t i = 0; i < task.n; ++i) values[i] = formula.value(y[i], scores[i]);
+        return DerivativeLimits{};
+    });
 }
 
 void NAME(softmax_derivatives)(const SoftmaxTask& task) {
-    double largest[kSoftmaxRows];
+    double largest[kSoftmaxRows] = {};
     double inverse[kSoftmaxRows];
     find_largest(task, largest);
     exponentiate(task, largest, inverse);
+    for (std::size_t i = 0; i < task.n; ++i) inverse[i] = 1.0 / inverse[i];
     double* code = largest;  // as numbers of the same width as the rest; the maxima are used up
     for (std::size_t i = 0; i < task.n; ++i) code[i] = static_cast<double>(task.codes[i]);
     for (std::size_t k = 0; k < task.n_classes; ++k) {
@@ -174,6 +191,17 @@ void NAME(softmax_derivatives)(const SoftmaxTask& task) {
         DerivativeLimits& limits = task.limits[k];
         limits = {larger_of(limits.gradient, found.gradient),
                   larger_of(limits.hessian, found.hessian)};
+    }
+}
+
+void NAME(softmax_values)(const SoftmaxTask& task, double* __restrict values) {
+    double largest[kSoftmaxRows] = {};
+    double sum[kSoftmaxRows];
+    find_largest(task, largest);
+    exponentiate(task, largest, sum);
+    for (std::size_t i = 0; i < task.n; ++i) values[i] = exact_log(sum[i]) + largest[i];
+    for (std::size_t i = 0; i < task.n; ++i) {
+        values[i] -= task.scores[static_cast<std::size_t>(task.codes[i]) * task.stride + i];
     }
 }
 

@@ -197,9 +197,8 @@ class HistogramBuilder::Target {
     std::uint64_t* tables_of(const ColumnBlock& block) const {
         if (task_.packed_to == nullptr || !is_one_chunk_) return nullptr;
         if (!bins_.has_equal_cells() || &task_.layout != &bins_.plain()) return nullptr;
-        std::uint64_t* cells = task_.packed_to->packed(block.first_column);
-        std::fill_n(cells, block.width * kMostCells, 0);
-        return cells;
+        for (std::size_t i = 0; i < block.width; ++i) clear(block.first_column + i);
+        return task_.packed_to->packed(block.first_column);
     }
 
     /// Adds a column's table to the cells of its features, and clears it.

@@ -131,13 +131,15 @@ void TrainingBins::copy_joint_rows(int n_threads) {
     joint_rows_.resize(n_rows_ * n_columns);
     joint_.rows = joint_rows_.data();
     parallel_blocks(n_threads, n_rows_, kTileRows, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t row = begin; row < end; ++row) {
-            for (std::size_t column = 0; column < n_columns; ++column) {
-                std::uint32_t joint = 0;
-                for (const JointColumn::Member& member : joint_.columns[column].members) {
-                    joint += plain_.rows[row * n_features() + member.feature] * member.stride;
+        for (std::size_t column = 0; column < n_columns; ++column) {
+            std::uint8_t* to = joint_rows_.data() + column;
+            for (const JointColumn::Member& member : joint_.columns[column].members) {
+                const std::uint8_t* from = feature(member.feature);
+                const auto stride = static_cast<std::uint8_t>(member.stride);  // 256: bin is 0
+                for (std::size_t row = begin; row < end; ++row) {
+                    const int before = member.stride == 1 ? 0 : to[row * n_columns];
+                    to[row * n_columns] = static_cast<std::uint8_t>(before + from[row] * stride);
                 }
-                joint_rows_[row * n_columns + column] = static_cast<std::uint8_t>(joint);
             }
         }
     });
