@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "native/base/parallel.hpp"
@@ -15,6 +16,11 @@ namespace {
 constexpr std::size_t kWorthAThread = 2048;
 /// Rows that are taken out of a histogram one by one sooner than by way of their own histogram.
 constexpr std::size_t kFewRowsToTakeOut = 128;
+
+/// A share of features, rounded up.
+std::int32_t n_drawn(double share, std::size_t n_features) {
+    return static_cast<std::int32_t>(std::ceil(share * static_cast<double>(n_features)));
+}
 
 }  // namespace
 
@@ -86,8 +92,9 @@ void GradientGrower::start(const GradientInput& input, std::span<const std::uint
     objective_.l2 = settings.l2;
     nodes_.clear();
     order_ = GrowthOrder(true);
-    const TreeSettings drawing = {.max_features = settings.max_features_per_tree,
-                                  .seed = settings.seed};
+    const TreeSettings drawing = {
+        .max_features = n_drawn(settings.max_features_per_tree, bins_.n_features()),
+        .seed = settings.seed};
     constexpr std::int32_t kWholeTree = -1;  // no node has this number
     tree_features_ = draw_features(bins_.n_features(), drawing, kWholeTree);
     in_tree_.assign(bins_.n_features(), 0);
@@ -126,8 +133,7 @@ void GradientGrower::open_root() {
 /// The features a node may be split on: those of the tree, that interact with the ones above it,
 /// and that are drawn for it.
 void GradientGrower::allow_features(Node& node, std::int32_t id) const {
-    const bool draws = settings_.max_features > 0 &&
-                       static_cast<std::size_t>(settings_.max_features) < tree_features_.size();
+    const bool draws = settings_.max_features < 1.0;
     if (!draws && settings_.interactions.empty()) return;
     node.allowed.assign(bins_.n_features(), settings_.interactions.empty() ? 1 : 0);
     for (const auto& group : settings_.interactions) {
@@ -142,7 +148,8 @@ void GradientGrower::allow_features(Node& node, std::int32_t id) const {
     for (const std::uint32_t feature : tree_features_) {
         if (node.allowed[feature] != 0) candidates.push_back(feature);
     }
-    const TreeSettings drawing = {.max_features = settings_.max_features, .seed = settings_.seed};
+    const TreeSettings drawing = {
+        .max_features = n_drawn(settings_.max_features, candidates.size()), .seed = settings_.seed};
     node.allowed.assign(bins_.n_features(), 0);
     for (const std::uint32_t drawn : draw_features(candidates.size(), drawing, id)) {
         node.allowed[candidates[drawn]] = 1;

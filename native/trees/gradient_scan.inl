@@ -64,25 +64,28 @@ using Mask = decltype(Lanes{} >= 0.0);
 #if defined(__GNUC__)
     const Words zero = {};
 #if LANES == 2
-    words += __builtin_shuffle(words, zero, Words{2, 0});
+    words += __builtin_shufflevector(words, zero, 2, 0);
 #elif LANES == 4
-    words += __builtin_shuffle(words, zero, Words{4, 0, 1, 2});
-    words += __builtin_shuffle(words, zero, Words{4, 4, 0, 1});
+    words += __builtin_shufflevector(words, zero, 4, 0, 1, 2);
+    words += __builtin_shufflevector(words, zero, 4, 4, 0, 1);
 #else
-    words += __builtin_shuffle(words, zero, Words{8, 0, 1, 2, 3, 4, 5, 6});
-    words += __builtin_shuffle(words, zero, Words{8, 8, 0, 1, 2, 3, 4, 5});
-    words += __builtin_shuffle(words, zero, Words{8, 8, 8, 8, 0, 1, 2, 3});
+    words += __builtin_shufflevector(words, zero, 8, 0, 1, 2, 3, 4, 5, 6);
+    words += __builtin_shufflevector(words, zero, 8, 8, 0, 1, 2, 3, 4, 5);
+    words += __builtin_shufflevector(words, zero, 8, 8, 8, 8, 0, 1, 2, 3);
 #endif
 #endif
     return words;
 }
 /// The last lane in all lanes.
 [[gnu::always_inline]] inline Words spread_last(Words words) {
-#if defined(__GNUC__)
-    constexpr std::uint64_t kLast = LANES - 1;
-    return __builtin_shuffle(words, Words{} + kLast);
-#else
+#if !defined(__GNUC__)
     return words;
+#elif LANES == 2
+    return __builtin_shufflevector(words, words, 1, 1);
+#elif LANES == 4
+    return __builtin_shufflevector(words, words, 3, 3, 3, 3);
+#else
+    return __builtin_shufflevector(words, words, 7, 7, 7, 7, 7, 7, 7, 7);
 #endif
 }
 

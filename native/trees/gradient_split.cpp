@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "native/base/isa.hpp"
@@ -136,7 +137,9 @@ class FeatureSearch {
     /// Categories of few rows have extreme slopes by chance, and would find each other at the ends
     /// of the order. Where there are more than a few categories three things hold them back: slopes
     /// are drawn towards zero, children have a penalty of their own, and categories that weigh less
-    /// than half the root of the node's weight do not take part and go right.
+    /// than half the root of the node's weight do not take part and go right. Those that take part
+    /// hold at least a quarter of the weight, though: where all categories are small none is held
+    /// back.
     void search_categories() {
         std::size_t n_present = 0;
         for (std::size_t bin = 0; bin <= n_values_; ++bin) {
@@ -148,17 +151,36 @@ class FeatureSearch {
             static_cast<double>(task_.total.hessian) /
             (static_cast<double>(task_.total.weight) * objective_.scales.weight);
         const double smoothing = careful ? settings.category_smoothing * row_hessian : 1.0;
-        const double support = careful ? std::max(settings.category_support,
-                                                  0.5 * std::sqrt(objective_.weight(task_.total))) /
-                                             objective_.scales.weight
-                                       : 1.0;
-        sort_categories(smoothing, support);
+        sort_categories(smoothing, careful ? support() : 1.0);
         copy_sorted();
         const SplitLimits careful_limits(
             task_.total, objective_, settings,
             careful ? settings.category_penalty * row_hessian * objective_.scales.hessian : 0.0);
         limits_ = &careful_limits;
         take_best(n_sorted_, {});
+    }
+
+    /// The least weight of a category that takes part, in integer units.
+    double support() const {
+        const double scale = objective_.scales.weight;
+        const double least = task_.settings.category_support / scale;
+        const double wanted = 0.5 * std::sqrt(objective_.weight(task_.total)) / scale;
+        if (wanted <= least) return least;
+        std::array<std::int64_t, kMostCells> weights;
+        std::size_t n = 0;
+        std::int64_t enough = 0;  // weight of the categories that reach what is wanted
+        for (std::size_t bin = 0; bin <= n_values_; ++bin) {
+            const std::int64_t weight = cell(bin).weight;
+            if (static_cast<double>(weight) >= wanted) enough += weight;
+            weights[n++] = weight;
+        }
+        if (4 * enough >= task_.total.weight) return wanted;
+        std::sort(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(n),
+                  std::greater<>());
+        std::int64_t held = 0;
+        std::size_t i = 0;
+        while (4 * held < task_.total.weight) held += weights[i++];
+        return std::max(static_cast<double>(weights[i - 1]), least);
     }
 
     void sort_categories(double smoothing, double support) {

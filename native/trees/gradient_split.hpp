@@ -20,15 +20,15 @@ struct GradientTreeSettings {
     double min_child_weight = 0.0;     ///< sum of hessians each child must keep
     double l1 = 0.0;
     double l2 = 0.0;
-    double min_split_gain = 0.0;    ///< a split that removes no more loss is not made
-    double prune_gain = 0.0;        ///< nor kept, if it removes less and has no split below it
-    std::int32_t max_features = 0;  ///< features each node chooses from; 0: all
-    std::int32_t max_features_per_tree = 0;  ///< features the tree chooses from; 0: all
-    std::uint64_t seed = 0;                  ///< decides which
-    double category_smoothing = 10.0;        ///< rows; see FeatureSearch::search_categories
-    double category_penalty = 5.0;           ///< rows
-    double category_support = 10.0;          ///< least weight of rows
-    std::vector<std::int8_t> monotone;       ///< 1, -1 or 0 per feature; empty: all 0
+    double min_split_gain = 0.0;  ///< a split that removes no more loss is not made
+    double prune_gain = 0.0;      ///< nor kept, if it removes less and has no split below it
+    double max_features = 1.0;    ///< share of the features a node may use that are drawn for it
+    double max_features_per_tree = 1.0;  ///< share of all features that are drawn for the tree
+    std::uint64_t seed = 0;              ///< decides which
+    double category_smoothing = 10.0;    ///< rows; see FeatureSearch::search_categories
+    double category_penalty = 5.0;       ///< rows
+    double category_support = 10.0;      ///< least weight of rows
+    std::vector<std::int8_t> monotone;   ///< 1, -1 or 0 per feature; empty: all 0
     /// Groups of features that may occur together on a path; empty: no limit.
     std::vector<std::vector<std::uint32_t>> interactions;
 };

@@ -49,6 +49,10 @@ class InterruptedFit(UserWarning):
     """A fit was interrupted and kept what it had learnt."""
 
 
+class SmallWeights(UserWarning):
+    """Weights are so small that no leaf can be as heavy as it must be."""
+
+
 def nearest_names(name: str, known: Iterable[str], *, most: int = 3) -> str:
     """Say which known names look like ``name``, as the end of an error message.
 

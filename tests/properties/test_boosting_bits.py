@@ -58,6 +58,7 @@ def problems(draw):
     return frame, np.exp(score.to_numpy()), weights, model
 
 
+@pytest.mark.filterwarnings("ignore::spinney.errors.SmallWeights")
 @settings(
     max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -7,12 +7,14 @@ import numpy as np
 from spinney._native import _ext
 from spinney.data.binning import BinnedTable, CategoryBins, NumericBins
 from spinney.data.fixed_point import exact_total, fixed_weights
+from spinney.errors import InvalidInput
 from spinney.typing import AnyArray, FloatArray
 
 GrownTrees = _ext.GrownTrees
 """Trees behind each other while a sum of them grows; ``arrays()`` are those of a forest."""
 
 _MOST = 2**31 - 1
+_LEAST_FACTOR, _MOST_FACTOR = 1e-20, 1e20
 _NO_NUMBERS, _NO_ROWS = np.empty(0, np.float32), np.empty(0, np.uint32)
 _NOT_KNOWN = (-1.0, -1.0)
 
@@ -32,10 +34,10 @@ class GradientTreeSettings:
     """Loss that a split must remove more than, or it is not made."""
     prune_gain: float = 0.0
     """Loss that a split with no split below it must remove, or it is taken back."""
-    max_features: int | None = None
-    """Features drawn at each node to choose from; None: all."""
-    max_features_per_tree: int | None = None
-    """Features drawn for each tree; None: all."""
+    max_features: float = 1.0
+    """Share of the features a node may use that are drawn for it, rounded up."""
+    max_features_per_tree: float = 1.0
+    """Share of all features that are drawn for each tree, rounded up."""
     category_smoothing: float = 10.0
     """Rows by which the mean of a category is drawn towards zero before categories are put in
     order, where there are more than four."""
@@ -61,8 +63,8 @@ class GradientTreeSettings:
         native.l2 = self.l2
         native.min_split_gain = self.min_split_gain
         native.prune_gain = self.prune_gain
-        native.max_features = min(self.max_features or 0, _MOST)
-        native.max_features_per_tree = min(self.max_features_per_tree or 0, _MOST)
+        native.max_features = self.max_features
+        native.max_features_per_tree = self.max_features_per_tree
         native.category_smoothing = self.category_smoothing
         native.category_penalty = self.category_penalty
         native.category_support = self.category_support
@@ -125,6 +127,11 @@ class GradientGrower:
         elif weights is not None:
             self._integers, exponent = fixed_weights(weights, bits=32)
             factors = weights if factors is None else weights * factors
+        if factors is not None and not _LEAST_FACTOR <= factors.max() <= _MOST_FACTOR:
+            raise InvalidInput(
+                f"The largest weight of a row, class weights included, is {factors.max():.1e}: "
+                "derivatives in 32 bits leave no room for it. Divide all weights by a constant."
+            )
         self._factors = None if factors is None else factors.astype(np.float32)
         self._weight_scale = float(np.ldexp(1.0, exponent))
 

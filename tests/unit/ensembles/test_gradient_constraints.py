@@ -98,7 +98,7 @@ def test_parameters_reach_the_grower(monkeypatch):
     tree = seen[0].tree
     assert tree.monotone == (1, -1, 0, 0)
     assert tree.interactions == ((0,), (1,), (2, 3))
-    assert (tree.max_features, tree.max_features_per_tree) == (2, 3)
+    assert (tree.max_features, tree.max_features_per_tree) == (0.5, 0.75)
     assert (tree.l1, tree.l2) == (0.0, 0.0)
 
 

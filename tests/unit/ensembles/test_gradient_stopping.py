@@ -284,8 +284,11 @@ def test_subsample_grows_every_tree_on_its_own_share_of_rows():
     assert all(tree.count[0] == 600 for tree in whole)
 
 
+@pytest.mark.filterwarnings("ignore::spinney.errors.SmallWeights")
 @pytest.mark.parametrize("subsample", [0.5, 1.0])
-@pytest.mark.parametrize("weights", [None, 1e-9 * np.sqrt(WEIGHTS), WEIGHTS], ids=str)
+@pytest.mark.parametrize(
+    "weights", [None, 1e-9 * np.sqrt(WEIGHTS), WEIGHTS], ids=["none", "tiny", "whole"]
+)
 def test_validation_rows_never_train(subsample, weights):
     settings = {"max_iter": 6, "subsample": subsample, "random_state": 2}
     settings["min_samples_leaf"] = 1

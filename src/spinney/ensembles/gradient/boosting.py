@@ -21,6 +21,7 @@ from spinney.ensembles.gradient.rows import (
     bins_digest,
     draw_held_out,
     read_held_out,
+    warn_of_small_weights,
 )
 from spinney.ensembles.gradient.stopping import Watch
 from spinney.ensembles.gradient.sums import BoostedSum
@@ -144,6 +145,8 @@ class GradientBoosting(Estimator):
         if isinstance(held_out, HeldOut):
             self._check_held_out(held_out, reading, loss)
         rows = arrange_rows(reading, self._factors(reading), held_out, intake)
+        if not settings.leaves_count_rows:
+            warn_of_small_weights(rows, settings.tree.min_samples_leaf)
         return Plan(params, reading.schema, rows, loss, settings, stops)
 
     def _goes_on(self) -> bool:

@@ -39,6 +39,7 @@ _NOT_OFFERED: Mapping[str, Any] = {
     "leaf_steps": "newton",
     "subsample": 1.0,
     "max_features_per_tree": 1.0,
+    "leaves_count_rows": True,
     "unseen": "missing",
     "extra_columns": "error",
 }
@@ -94,8 +95,9 @@ class HistGradientBoostingRegressor(_DropIn, GradientBoostingRegressor):
     """scikit-learn's ``HistGradientBoostingRegressor`` on our engine.
 
     The parameters are those of scikit-learn 1.9, and ``n_jobs``. What we do differently:
-    the model does not depend on threads, a weight of k is the row k times (also for
-    ``min_samples_leaf``), text columns are categories, and columns are matched by name.
+    the model does not depend on threads, text columns are categories, and columns are matched by
+    name. Whole weights are repetitions, also for ``min_samples_leaf``; of other weights it counts
+    rows, as there.
 
     Examples
     --------

@@ -108,16 +108,13 @@ def round_settings(
             l2=params["l2_regularization"],
             min_split_gain=params["min_split_gain"],
             prune_gain=params["prune_gain"],
-            max_features=_n_drawn(params["max_features"], n_features),
-            max_features_per_tree=_n_drawn(params["max_features_per_tree"], n_features),
+            max_features=params["max_features"],
+            max_features_per_tree=params["max_features_per_tree"],
             monotone=monotone,
             interactions=interaction_groups(params["interaction_cst"], n_features),
         ),
         exact_steps=params.get("leaf_steps") == "exact",
+        leaves_count_rows=params.get("leaves_count_rows", False),
         seed=seed,
         n_threads=intake.n_threads,
     )
-
-
-def _n_drawn(share: float, n_features: int) -> int | None:
-    return None if share == 1.0 else max(1, int(share * n_features))

@@ -59,9 +59,10 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         How far a leaf goes under Poisson, gamma and Tweedie loss: to its optimum, or one step of
         Newton's, as other libraries do. Other losses do not look at it.
     subsample : float
-        Share of rows drawn for each round; the others are not looked at.
+        Share of rows drawn for each round; its trees are grown on those alone.
     max_features, max_features_per_tree : float
-        Share of features drawn at each node, and for each tree, to choose from.
+        Share of the features drawn at each node, and for each tree, to choose from, rounded up; a
+        node draws from those of its tree that ``interaction_cst`` allows.
     max_bins : int
         Most bins for the values of a numeric feature, up to 255; categories have up to 255.
     categorical_features : "from_dtype", None, mask, positions or names

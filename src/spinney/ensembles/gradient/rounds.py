@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from spinney.ensembles.gradient.rows import BoostingRows
 from spinney.ensembles.gradient.stopping import Watch
 from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.losses import Loss, PointLoss
 from spinney.resampling import RowDraws
 from spinney.trees.gradient import GradientGrower, GradientTreeSettings
+from spinney.typing import FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +23,8 @@ class RoundSettings:
     tree: GradientTreeSettings
     exact_steps: bool
     """Whether leaves with a formula for their optimum take it, in place of Newton's step."""
+    leaves_count_rows: bool
+    """Whether leaves need so many rows, unless weights are whole; otherwise so much weight."""
     seed: int
     n_threads: int
 
@@ -44,8 +49,7 @@ def boost_rounds(
     grower = GradientGrower(
         rows.binned,
         settings.tree,
-        rows.weights,
-        rows.factors,
+        *_weights_and_factors(rows, settings),
         learning_rate=1.0 if changes_leaves else rate,
         seed=settings.seed,
         n_threads=settings.n_threads,
@@ -77,3 +81,16 @@ def boost_rounds(
         grown.drop_unfinished_round()
         return True
     return False
+
+
+def _weights_and_factors(
+    rows: BoostingRows, settings: RoundSettings
+) -> tuple[FloatArray | None, FloatArray | None]:
+    """Give the weights that count for the size of leaves, and those that only multiply losses.
+
+    Whole weights are repetitions for everybody, so they always count.
+    """
+    weights, factors = rows.weights, rows.factors
+    if not settings.leaves_count_rows or weights is None or np.all(weights % 1.0 == 0.0):
+        return weights, factors
+    return None, weights if factors is None else weights * factors

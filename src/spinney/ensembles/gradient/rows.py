@@ -1,6 +1,7 @@
 """Which rows are learnt from and which are measured on, over one table of bins."""
 
 import hashlib
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from spinney.data.table import Table
 from spinney.data.target import Target, read_labels, read_numbers
 from spinney.data.weights import read_weights
 from spinney.ensembles.fitting import IntakeSettings, Reading
-from spinney.errors import InvalidInput, InvalidInputType, shorten
+from spinney.errors import InvalidInput, InvalidInputType, SmallWeights, shorten
 from spinney.model import Policy
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -209,3 +210,19 @@ def _product(weights: FloatArray | None, factors: FloatArray | None) -> FloatArr
     if weights is None or factors is None:
         return factors if weights is None else weights
     return weights * factors
+
+
+def warn_of_small_weights(rows: BoostingRows, min_samples_leaf: float) -> None:
+    """Say so if rows are enough for a split and their weights are not: the model is a constant."""
+    weights = rows.weights
+    if weights is None or len(weights) < 2 * min_samples_leaf:
+        return
+    total = exact_total(weights)
+    if total < 2 * min_samples_leaf:
+        warnings.warn(
+            f"sample_weight adds up to {total:.3g} over {len(weights)} rows, and a leaf must weigh "
+            f"min_samples_leaf={min_samples_leaf}: no split is possible. A weight of k counts as "
+            "the row k times; multiply weights so that their mean is 1, or lower min_samples_leaf.",
+            SmallWeights,
+            stacklevel=4,
+        )
