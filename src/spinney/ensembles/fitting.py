@@ -64,6 +64,8 @@ class Reading:
     table: Table
     y: FloatArray
     weights: FloatArray | None
+    kept: AnyArray | None = None
+    """Numbers of the rows in what was given; None: all of them."""
 
     def binner(self, settings: IntakeSettings, rows: AnyArray | None = None) -> Binner:
         """Learn the bins, from some of the rows or from all."""
@@ -81,12 +83,13 @@ def read_rows(X: TableLike, y: Any, sample_weight: Any, settings: IntakeSettings
     table = read_table(X)
     weights = read_weights(sample_weight, table.n_rows)
     target, numbers, weights = _read_target(y, table.n_rows, weights, settings)
+    kept = None
     if weights is not None and not weights.all():
-        keep = np.flatnonzero(weights)
-        table = table.take(keep).forget_unused_levels()
-        numbers, weights = numbers[keep], weights[keep]
+        kept = np.flatnonzero(weights)
+        table = table.take(kept).forget_unused_levels()
+        numbers, weights = numbers[kept], weights[kept]
     schema, table = FeatureSchema.learn(table, settings.categorical_features)
-    return Reading(schema, target, table, numbers, weights)
+    return Reading(schema, target, table, numbers, weights, kept)
 
 
 def read_problem(X: TableLike, y: Any, sample_weight: Any, settings: IntakeSettings) -> Problem:

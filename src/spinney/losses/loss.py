@@ -100,8 +100,10 @@ class Loss(abc.ABC):
         count = float(len(y)) if weights is None else exact_total(weights)
         return self.total(y, scores, weights, n_threads) / count
 
-    def check(self, y: FloatArray) -> None:  # noqa: B027 - most losses take every target
-        """Refuse targets the loss is not defined for."""
+    def check(  # noqa: B027 - most losses take every target
+        self, y: FloatArray, numbers: AnyArray | None = None
+    ) -> None:
+        """Refuse targets the loss is not defined for; ``numbers`` are those rows are known by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +159,14 @@ class PointLoss(Loss):
             )
         return replace(self, parameter=float(value))
 
-    def check(self, y: FloatArray) -> None:
-        """Refuse targets the loss is not defined for."""
+    def check(self, y: FloatArray, numbers: AnyArray | None = None) -> None:
+        """Refuse targets the loss is not defined for; ``numbers`` are those rows are known by."""
         wrong = {"not negative": y < 0, "positive": y <= 0}.get(self.domain)
         if wrong is not None and wrong.any():
             row = int(np.argmax(wrong))
+            number = row if numbers is None else numbers[row]
             raise InvalidInput(
-                f"Row {row} of y is {y[row]}: loss={self.name!r} needs targets that are "
+                f"Row {number} of y is {y[row]}: loss={self.name!r} needs targets that are "
                 f"{self.domain}. Choose another loss, or drop such rows."
             )
         if self.domain == "not negative" and not y.any():

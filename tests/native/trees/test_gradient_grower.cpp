@@ -272,6 +272,33 @@ TEST(trees_do_not_depend_on_threads_or_instruction_sets) {
     }
 }
 
+TEST(leaves_have_the_sums_of_their_bins) {
+    // Weights of nodes come from bins of histograms, their rows from partitions, their values from
+    // gradients: all three must agree. Packed and wide, with and without hessians.
+    for (const std::size_t n_rows : {600UL, 3000UL, 30000UL}) {
+        const Problem problem = make_problem(n_rows, 6);
+        for (const bool with_hessians : {false, true}) {
+            spinney::GradientGrower grower(problem.training_bins(), 1);
+            const spinney::GrownTree tree = grower.grow(problem.input(with_hessians), {}, {});
+            const auto ranges = grower.node_ranges();
+            CHECK(tree.feature.size() > 20);
+            for (std::size_t node = 0; node < tree.feature.size(); ++node) {
+                double g = 0.0;
+                double h = 0.0;
+                for (std::int64_t i = ranges.first[node]; i < ranges.last[node]; ++i) {
+                    const std::uint32_t row = ranges.rows[static_cast<std::size_t>(i)];
+                    g += problem.gradients[row];
+                    h += with_hessians ? problem.hessians[row] : 1.0F;
+                }
+                const auto n = static_cast<double>(ranges.last[node] - ranges.first[node]);
+                CHECK(tree.weight[node] == n);
+                CHECK(tree.count[node] == ranges.last[node] - ranges.first[node]);
+                CHECK(std::abs(tree.values[node] + g / h) < 1e-9);
+            }
+        }
+    }
+}
+
 TEST(trees_grown_on_some_rows_count_those_and_score_all) {
     const Problem problem = make_problem(5000, 3);
     std::vector<std::uint32_t> rows;

@@ -129,4 +129,46 @@ TEST(best_cuts_are_those_of_the_definition_for_every_number_of_lanes) {
     }
 }
 
+TEST(wide_sums_agree_for_every_number_of_lanes) {
+    for (const Packing& packing : {spinney::kWithHessian, spinney::kWithoutHessian}) {
+        const Cells parent(1, packing, kMostCells);
+        const Cells child(2, packing, kMostCells);
+        const bool has_hessians = packing.hessian_bits > 0;
+        struct Result {
+            std::vector<std::uint64_t> words;
+            std::vector<std::int64_t> wide;
+            bool operator==(const Result&) const = default;
+        };
+        const auto run = [&](spinney::FlushCells* flush, spinney::SubtractWords* subtract_words,
+                             spinney::SubtractCells* subtract) {
+            Result result;
+            Cells to = parent;
+            std::vector<std::uint64_t> flushed = child.packed;
+            const auto weights = to.weight.data();
+            const WideCells wide = {to.gradient.data(), has_hessians ? to.hessian.data() : weights,
+                                    weights};
+            flush(flushed.data(), kMostCells, packing, wide);  // parent + child
+            CHECK(flushed == std::vector<std::uint64_t>(kMostCells, 0));
+            std::vector<std::uint64_t> packed(kMostCells);
+            subtract({wide, {}, child.packed.data(), {}, packed.data()}, kMostCells, packing);
+            CHECK(packed == parent.packed);
+            subtract({wide, {}, child.packed.data(), wide, nullptr}, kMostCells, packing);
+            CHECK(to.gradient == parent.gradient && to.weight == parent.weight);
+            subtract_words(packed.data(), packed.data(), child.packed.data(), kMostCells);
+            result.words = packed;
+            result.wide = to.hessian;
+            return result;
+        };
+        const Result expected = run(spinney::flush_cells_portable, spinney::subtract_words_portable,
+                                    spinney::subtract_cells_portable);
+        CHECK(run(spinney::flush_cells_eight, spinney::subtract_words_eight,
+                  spinney::subtract_cells_eight) == expected);
+#if defined(__x86_64__)
+        if (spinney::best_isa() < spinney::Isa::kAvx2) continue;
+        CHECK(run(spinney::flush_cells_avx2, spinney::subtract_words_avx2,
+                  spinney::subtract_cells_avx2) == expected);
+#endif
+    }
+}
+
 CHECK_MAIN

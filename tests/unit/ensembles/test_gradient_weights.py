@@ -66,3 +66,10 @@ def test_features_of_a_node_are_drawn_from_those_of_its_tree():
     assert both.model_ != GradientBoostingRegressor(**one).fit(X, Y).model_
     for tree in both.model_:
         assert len(np.unique(tree.feature[tree.feature >= 0])) <= 2
+
+
+def test_a_refused_target_is_named_by_its_row_of_what_was_given():
+    y, weights = np.ones(40), np.ones(40)
+    y[5], weights[:3] = -1.0, 0.0
+    with pytest.raises(InvalidInput, match=r"Row 5 of y is -1\.0"):
+        GradientBoostingRegressor(loss="poisson").fit(X[:40], y, weights)

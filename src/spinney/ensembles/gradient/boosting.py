@@ -189,7 +189,7 @@ class GradientBoosting(Estimator):
 
     def _check_reading(self, reading: Reading, loss: Loss) -> None:
         """Refuse what the loss is not defined for."""
-        loss.check(reading.y.reshape(-1))
+        loss.check(reading.y.reshape(-1), reading.kept)
 
     def _check_held_out(self, held_out: HeldOut, reading: Reading, loss: Loss) -> None:
         try:
