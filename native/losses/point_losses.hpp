@@ -2,7 +2,8 @@
 ///
 /// To add a loss: write its struct here, add it to LossKind (those without curvature first), to its
 /// names in derivatives.cpp and to the switch in derivatives.inl, and give it a row in
-/// src/spinney/losses/loss.py; the tests run over those rows. A loss with one exponential gives its exponent() and leaves the exponential to the loop.
+/// src/spinney/losses/loss.py; the tests run over those rows. A loss with one exponential gives its
+/// exponent() and leaves the exponential to the loop.
 #pragma once
 
 #include "native/base/elementary.hpp"
