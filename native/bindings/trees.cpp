@@ -66,7 +66,7 @@ nb::dict joined(const GrownTrees& trees) {
     return arrays;
 }
 
-/// The trees of a forest's arrays, each with category sets numbered from 0.
+/// Adds the trees of a forest's arrays, whose category sets are numbered through.
 void append_all(GrownTrees& trees, const nb::dict& arrays) {
     const auto get = [&arrays]<class T>(const char* name, T) {
         const auto numbers = nb::cast<Array<T>>(arrays[name]);
