@@ -134,13 +134,15 @@ def duel(workload: Workload) -> dict:
     }
 
 
-def best_peer(entry: Mapping, most_loss: float = np.inf) -> tuple[str, float]:
+def best_peer(entry: Mapping, most_loss: float = np.inf) -> tuple[str, str]:
     """The fastest peer with a held-out loss of at most ``most_loss`` times ours, and its ratio."""
     seconds, losses = entry["seconds"], entry["losses"]
     limit = most_loss * np.mean(losses["spinney"])
     peers = [name for name in seconds if name != "spinney" and np.mean(losses[name]) <= limit]
+    if not peers:
+        return "none", "–"
     peer = min(peers, key=seconds.__getitem__)
-    return f"{seconds[peer]:.3f} {peer}", seconds[peer] / seconds["spinney"]
+    return f"{seconds[peer]:.3f} {peer}", f"{seconds[peer] / seconds['spinney']:.2f}"
 
 
 def relative_loss(losses: Mapping[str, list[float]]) -> tuple[str, float, float]:
@@ -156,17 +158,14 @@ def summary(entries: Mapping[str, dict]) -> str:
     rows = []
     for name, entry in entries.items():
         seconds = entry["seconds"]
-        (peer, ratio), (equal_peer, equal_ratio) = best_peer(entry), best_peer(entry, EQUAL_LOSS)
         reference, above, error = relative_loss(entry["losses"])
         spread = f" ± {error:.2f}" if error else ""
         rows.append(
             [
                 name,
                 f"{seconds['spinney']:.3f}",
-                peer,
-                f"{ratio:.2f}",
-                equal_peer,
-                f"{equal_ratio:.2f}",
+                *best_peer(entry),
+                *best_peer(entry, EQUAL_LOSS),
                 f"≥ {entry['to_reach']:g}",
                 f"{above:+.2f}{spread} ({reference})",
             ]
