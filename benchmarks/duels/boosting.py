@@ -140,7 +140,7 @@ def best_peer(entry: Mapping, most_loss: float = np.inf) -> tuple[str, str]:
     limit = most_loss * np.mean(losses["spinney"])
     peers = [name for name in seconds if name != "spinney" and np.mean(losses[name]) <= limit]
     if not peers:
-        return "none", "–"
+        return "none", "-"
     peer = min(peers, key=seconds.__getitem__)
     return f"{seconds[peer]:.3f} {peer}", f"{seconds[peer] / seconds['spinney']:.2f}"
 
