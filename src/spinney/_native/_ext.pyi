@@ -75,11 +75,16 @@ class Forest:
 
     def __init__(self, arrays: dict, n_features: int, n_outputs: int, value_width: int) -> None: ...
 
-    def raw_scores(self, columns: Columns, n_threads: int) -> NDArray[numpy.float64]:
-        """Sums of the trees, one row each; (n_rows, n_outputs)."""
+    def predict(self, columns: Columns, divisor: float, link: str, n_threads: int, road: str = 'best') -> NDArray[numpy.float64]:
+        """
+        Sums of the trees over the divisor, through the link; (n_rows, n_predicted).
+        """
 
-    def leaf_ids(self, columns: Columns, n_threads: int) -> NDArray[numpy.int32]:
+    def leaf_ids(self, columns: Columns, n_threads: int, road: str = 'best') -> NDArray[numpy.int32]:
         """Leaf of every row in every tree; (n_rows, n_trees)."""
+
+def apply_link(link: str, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_outputs: int, n_threads: int) -> NDArray[numpy.float64]:
+    """Raw scores, row by row, to predictions; (n_rows, n_predicted)."""
 
 class TreeSettings:
     """How one tree may grow."""

@@ -103,6 +103,8 @@ class TreeForest(Model):
             len(self.arrays["baseline"]),
             values.shape[1],
         )
+        is_mean = output.aggregate == "mean" and len(self)
+        self._divisor = float(self.arrays["tree_weight"].sum()) if is_mean else 1.0
 
     @classmethod
     def from_trees(
@@ -147,10 +149,11 @@ class TreeForest(Model):
 
     def raw_scores(self, table: Table, *, n_threads: int = 1) -> FloatArray:
         """Sum (or average) the trees; (n_rows, n_outputs). The table must conform."""
-        scores = np.asarray(self._native.raw_scores(native_columns(table), n_threads))
-        if self.output.aggregate == "mean" and len(self):
-            scores /= self.arrays["tree_weight"].sum()
-        return scores
+        return self._finished(table, "identity", n_threads)
+
+    def _finished(self, table: Table, link: str, n_threads: int) -> FloatArray:
+        columns = native_columns(table)
+        return np.asarray(self._native.predict(columns, self._divisor, link, n_threads))
 
     def staged_scores(
         self, table: Table, *, trees_per_stage: int, n_threads: int = 1
@@ -190,7 +193,7 @@ class TreeForest(Model):
     ) -> FloatArray:
         """Probabilities (n_rows, n_classes), or expected values (n_rows, n_outputs)."""
         table = self.conform(X, estimator_name)
-        return LINKS[self.output.link](self.raw_scores(table, n_threads=n_threads))
+        return self._finished(table, self.output.link, n_threads)
 
     def feature_gains(self) -> FloatArray:
         """Total gain of the splits on each feature, weighted by tree."""

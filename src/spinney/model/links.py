@@ -1,43 +1,27 @@
-"""From raw scores to what the user asked for."""
-
-from collections.abc import Callable, Mapping
+"""From raw scores to what the user asked for; the formulas are ``native/model/links.inl``."""
 
 import numpy as np
-from scipy.special import expit, softmax
 
+from spinney._native import _ext
 from spinney.typing import FloatArray
 
-
-def _identity(raw: FloatArray) -> FloatArray:
-    return raw
-
-
-def _logistic(raw: FloatArray) -> FloatArray:
-    positive = expit(raw[:, 0])
-    return np.column_stack([1.0 - positive, positive])
-
-
-def _double_logistic(raw: FloatArray) -> FloatArray:
-    return _logistic(2.0 * raw)
-
-
-def _softmax(raw: FloatArray) -> FloatArray:
-    probabilities: FloatArray = softmax(raw, axis=1)
-    return probabilities
-
-
-def _log(raw: FloatArray) -> FloatArray:
-    return np.exp(raw)
-
-
-LINKS: Mapping[str, Callable[[FloatArray], FloatArray]] = {
-    "identity": _identity,  # regression; or class shares that already are probabilities
-    "logistic": _logistic,  # one raw score, the log-odds of the second class
-    "double_logistic": _double_logistic,  # half the log-odds: what exponential loss estimates
-    "softmax": _softmax,  # one raw score per class
-    "log": _log,  # positive targets: counts, amounts
-}
-"""Inverse links by name: (n_rows, n_raw) raw scores to (n_rows, n_predictions)."""
+LINKS = ("identity", "logistic", "double_logistic", "softmax", "log")
+"""Inverse links: numbers, or class shares that already are probabilities; one raw score, the
+log-odds of the second class; half of them, what exponential loss estimates; one raw score per
+class; positive numbers."""
 
 BINARY_LINKS = frozenset({"logistic", "double_logistic"})
 """Links from one raw score to the probabilities of two classes."""
+
+
+def apply_link(link: str, scores: FloatArray, *, n_threads: int = 1) -> FloatArray:
+    """Turn (n_rows, n_raw) raw scores into (n_rows, n_predictions).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> apply_link("logistic", np.array([[0.0], [800.0]])).tolist()
+    [[0.5, 0.5], [3.307553003638408e-308, 1.0]]
+    """
+    flat = np.ascontiguousarray(scores, np.float64).reshape(-1)
+    return np.asarray(_ext.apply_link(link, flat, scores.shape[1], n_threads))

@@ -11,9 +11,21 @@ namespace {
 
 using spinney::Isa;
 
+std::size_t n_grids = 0;
+
+/// By a grid where cuts allow one.
+template <class T>
+void bin_search_by_grid(const spinney::BinTask<T>& task) {
+    const std::size_t n_cuts = static_cast<std::size_t>(task.missing_bin) - 1;
+    const spinney::CutGrid<T> grid({task.table->cuts, n_cuts});
+    n_grids += grid.empty() ? 0 : 1;
+    grid.empty() ? spinney::bin_search_portable(task) : spinney::bin_search_grid(task, grid);
+}
+
 template <class T>
 std::vector<spinney::BinSearch<T>*> runnable_kernels() {
-    std::vector<spinney::BinSearch<T>*> kernels = {spinney::bin_search_portable};
+    std::vector<spinney::BinSearch<T>*> kernels = {spinney::bin_search_portable,
+                                                   bin_search_by_grid<T>};
 #if defined(__x86_64__) && defined(__GNUC__)
     if (spinney::best_isa() >= Isa::kAvx2) kernels.push_back(spinney::bin_search_avx2);
     if (spinney::best_isa() >= Isa::kAvx512) kernels.push_back(spinney::bin_search_avx512);
@@ -57,6 +69,23 @@ TEST(kernels_follow_strides) {
 TEST(kernels_agree_on_zeros_infinities_and_nan) {
     for (auto* kernel : runnable_kernels<float>()) cases::check_special_values<float>(kernel);
     for (auto* kernel : runnable_kernels<double>()) cases::check_special_values<double>(kernel);
+}
+
+TEST(grids_were_among_the_kernels) {
+    CHECK(n_grids > 1000);
+}
+
+TEST(grids_suit_bell_shapes_and_many_magnitudes_and_give_way_to_clusters) {
+    std::vector<double> bell, lognormal, clusters;
+    for (int i = 1; i < 200; ++i) {
+        bell.push_back(std::log(i / (200.0 - i)));
+        lognormal.push_back(std::exp(3 * bell.back()));
+        clusters.push_back(i < 100 ? i : 1e9 + i);
+    }
+    const spinney::CutGrid<double> of_bell{bell}, of_lognormal{lognormal}, of_clusters{clusters};
+    CHECK(!of_bell.empty() && of_bell.is_linear() && of_bell.n_steps() == 1);
+    CHECK(!of_lognormal.empty() && !of_lognormal.is_linear());
+    CHECK(of_clusters.empty());
 }
 
 TEST(every_instruction_set_gives_the_same_bins) {

@@ -42,7 +42,7 @@ from spinney.ensembles.parameters import (
 from spinney.errors import InterruptedFit, InvalidInput, InvalidModel, InvalidParameter
 from spinney.losses import Loss
 from spinney.model import Model, TreeForest
-from spinney.model.links import LINKS
+from spinney.model.links import apply_link
 from spinney.model.model import State
 from spinney.randomness import seed_from
 from spinney.typing import AnyArray, FloatArray, TableLike
@@ -255,7 +255,7 @@ class GradientBoosting(Estimator):
         )
 
     def _through_link(self, scores: FloatArray) -> FloatArray:
-        return LINKS[self.model_.output.link](scores)
+        return apply_link(self.model_.output.link, scores, n_threads=self._n_threads())
 
     @property
     def n_trees_per_iteration_(self) -> int:

@@ -128,7 +128,8 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
 
     def predict_proba(self, X: TableLike) -> FloatArray:
         """Probability of each class; (n_rows, n_classes)."""
-        return self._through_link(self._raw_scores(X))
+        probabilities: FloatArray = self._predictions(X)
+        return probabilities
 
     def predict_log_proba(self, X: TableLike) -> FloatArray:
         """Logarithm of ``predict_proba``."""

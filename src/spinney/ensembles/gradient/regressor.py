@@ -214,7 +214,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
 
     def predict(self, X: TableLike) -> FloatArray:
         """Give the expected value of each row; (n_rows,)."""
-        return self._through_link(self._raw_scores(X))[:, 0]
+        expected: FloatArray = self._predictions(X)[:, 0]
+        return expected
 
     def staged_predict(self, X: TableLike) -> Iterator[FloatArray]:
         """Give what ``predict`` would say after each round."""

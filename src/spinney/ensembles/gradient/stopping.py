@@ -95,7 +95,9 @@ def by_scorer(
 
     def measure(grown: BoostedSum) -> float:
         if table is None:
-            twin._raw_scores = lambda _: part.take(grown.scores)  # noqa: SLF001 - it is ours
+            scores = part.take(grown.scores)
+            twin._raw_scores = lambda _: scores  # noqa: SLF001 - it is ours
+            twin._predictions = lambda _: twin._through_link(scores)  # noqa: SLF001
         else:
             twin._adopt(freeze(grown))  # noqa: SLF001
         return float(scorer(twin, table, y, **given))

@@ -1,0 +1,269 @@
+#include "native/model/predictor.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "native/base/failure.hpp"
+#include "native/base/parallel.hpp"
+
+namespace spinney {
+namespace {
+
+/// Rows that pass a tree before the next one does: a tree is fetched once for all of them, and the
+/// bytes of 28 features stay in the first-level cache.
+constexpr std::size_t kSlices = 4;
+constexpr std::size_t kBlockRows = kSlices * kByteRows;
+/// Below this, a slice of which most rows do not exist takes longer than walking.
+constexpr std::size_t kFewRows = 16;
+
+struct alignas(64) Line {
+    std::int8_t bytes[64];
+};
+static_assert(kByteRows % sizeof(Line) == 0);
+
+/// Scores of the rows of a block: output by output within a slice, as links take them.
+class BlockScores {
+  public:
+    BlockScores(const ForestArrays& forest, const Finish& finish, std::span<double> predictions)
+        : forest_(forest),
+          finish_(finish),
+          predictions_(predictions),
+          // Vectors are aligned to 16 bytes at least; kernels want 32.
+          room_(kBlockRows * forest.n_outputs * sizeof(double) / sizeof(Line)) {}
+
+    double* slice(std::size_t slice) {
+        return reinterpret_cast<double*>(room_.data()) + slice * kByteRows * forest_.n_outputs;
+    }
+
+    void begin() {
+        for (std::size_t s = 0; s < kSlices; ++s) {
+            for (std::size_t k = 0; k < forest_.n_outputs; ++k) {
+                std::fill_n(slice(s) + k * kByteRows, kByteRows, forest_.baseline[k]);
+            }
+        }
+    }
+
+    /// Adds the value of a node to the scores of one row.
+    void add(std::size_t tree, std::size_t row, std::size_t node) {
+        double* scores = slice(row / kByteRows) + row % kByteRows;
+        const double weight = forest_.tree_weight[tree];
+        if (forest_.tree_output[tree] >= 0) {
+            const auto output = static_cast<std::size_t>(forest_.tree_output[tree]);
+            scores[output * kByteRows] += weight * forest_.values[node];
+            return;
+        }
+        for (std::size_t k = 0; k < forest_.n_outputs; ++k) {
+            scores[k * kByteRows] += weight * forest_.values[node * forest_.value_width + k];
+        }
+    }
+
+    void end(std::size_t first, std::size_t n) {
+        static_assert(kLinkRows == kByteRows);
+        const std::size_t width = n_predicted(finish_.link, forest_.n_outputs);
+        LinkKernel* kernel = link_kernel();
+        for (std::size_t row = 0; row < n; row += kByteRows) {
+            double* scores = slice(row / kByteRows);
+            if (finish_.divisor != 1.0) {
+                for (std::size_t i = 0; i < kByteRows * forest_.n_outputs; ++i) {
+                    scores[i] /= finish_.divisor;
+                }
+            }
+            kernel({finish_.link, forest_.n_outputs, std::min(kByteRows, n - row), scores,
+                    predictions_.data() + (first + row) * width});
+        }
+    }
+
+  private:
+    const ForestArrays& forest_;
+    const Finish finish_;
+    std::span<double> predictions_;
+    std::vector<Line> room_;
+};
+
+/// A consumer makes something per block of rows that takes in leaves: `add_slice` those of a slice
+/// in one tree, as kernels find them, `add` that of one row.
+struct ScoreConsumer {
+    const ForestArrays& forest;
+    Finish finish;
+    std::span<double> predictions;
+
+    class Block {
+      public:
+        Block(const ScoreConsumer& consumer, std::size_t first, std::size_t n)
+            : scores_(consumer.forest, consumer.finish, consumer.predictions),
+              forest_(consumer.forest),
+              kernel_(slice_kernels().add_leaves),
+              first_(first),
+              n_(n) {
+            scores_.begin();
+        }
+
+        void add(std::size_t tree, std::size_t row, std::size_t node) {
+            scores_.add(tree, row, node);
+        }
+
+        void add_slice(std::size_t tree, std::size_t slice, const std::uint8_t* leaves,
+                       const SlicedForest& sliced) {
+            const std::int32_t output = forest_.tree_output[tree];
+            if (output >= 0) {
+                kernel_(sliced.leaf_values(tree), leaves,
+                        scores_.slice(slice) + static_cast<std::size_t>(output) * kByteRows);
+                return;
+            }
+            const double* values = sliced.leaf_values(tree);
+            for (std::size_t k = 0; k < forest_.n_outputs; ++k) {
+                kernel_(values + k * sliced.n_leaves(tree), leaves,
+                        scores_.slice(slice) + k * kByteRows);
+            }
+        }
+
+        void end() { scores_.end(first_, n_); }
+
+      private:
+        BlockScores scores_;
+        const ForestArrays& forest_;
+        AddKernel* kernel_;
+        std::size_t first_, n_;
+    };
+};
+
+struct LeafConsumer {
+    const ForestArrays& forest;
+    std::span<std::int32_t> leaves;
+
+    class Block {
+      public:
+        Block(const LeafConsumer& consumer, std::size_t first, std::size_t n)
+            : forest_(consumer.forest),
+              leaves_(consumer.leaves.data() + first * consumer.forest.n_trees()),
+              n_(n) {}
+
+        void add(std::size_t tree, std::size_t row, std::size_t node) {
+            leaves_[row * forest_.n_trees() + tree] = static_cast<std::int32_t>(
+                static_cast<std::int64_t>(node) - forest_.tree_start[tree]);
+        }
+
+        void add_slice(std::size_t tree, std::size_t slice, const std::uint8_t* leaves,
+                       const SlicedForest& sliced) {
+            const std::size_t first = slice * kByteRows;
+            const auto nodes = sliced.leaf_nodes(tree);
+            for (std::size_t i = 0; i < kByteRows && first + i < n_; ++i) {
+                add(tree, first + i, static_cast<std::size_t>(nodes[leaves[i]]));
+            }
+        }
+
+        void end() {}
+
+      private:
+        const ForestArrays& forest_;
+        std::int32_t* leaves_;
+        std::size_t n_;
+    };
+};
+
+template <class Consumer>
+void pass_sliced(const SlicedForest& sliced, const Columns& columns, const Consumer& consumer,
+                 std::size_t first, std::size_t n) {
+    const std::size_t lines = sliced.n_bytes() / sizeof(Line);
+    std::vector<Line> room(kSlices * lines);
+    alignas(64) std::uint8_t leaves[kByteRows];
+    const std::size_t n_slices = (n + kByteRows - 1) / kByteRows;
+    for (std::size_t s = 0; s < n_slices; ++s) {
+        sliced.columns().read(columns, first + s * kByteRows,
+                              std::min(kByteRows, n - s * kByteRows), room[s * lines].bytes);
+    }
+    typename Consumer::Block block(consumer, first, n);
+    SliceKernel* find_leaves = slice_kernels().find_leaves;
+    for (std::size_t tree = 0; tree < sliced.n_trees(); ++tree) {
+        for (std::size_t s = 0; s < n_slices; ++s) {
+            find_leaves(sliced.task(tree, room[s * lines].bytes, leaves));
+            block.add_slice(tree, s, leaves, sliced);
+        }
+    }
+    block.end();
+}
+
+/// Walkers are rows in one tree, or trees for one row.
+template <class T, class Consumer>
+void pass_walked(const WalkedForest<T>& walked, const ForestArrays& forest, const Columns& columns,
+                 const Consumer& consumer, std::size_t first, std::size_t n) {
+    const std::size_t n_slots = walked.n_slots();
+    std::vector<T> values(n * n_slots);
+    for (std::size_t i = 0; i < n; ++i) walked.read(columns, first + i, &values[i * n_slots]);
+    typename Consumer::Block block(consumer, first, n);
+    const bool over_rows = n >= kWalkers;
+    const std::size_t n_outer = over_rows ? forest.n_trees() : n;
+    const std::size_t n_inner = over_rows ? n : forest.n_trees();
+    for (std::size_t outer = 0; outer < n_outer; ++outer) {
+        for (std::size_t inner = 0; inner < n_inner; inner += kWalkers) {
+            std::int32_t at[kWalkers];
+            const T* rows[kWalkers];
+            const auto tree_and_row = [&](std::size_t w) {
+                const std::size_t i = std::min(inner + w, n_inner - 1);
+                return over_rows ? std::pair(outer, i) : std::pair(i, outer);
+            };
+            for (std::size_t w = 0; w < kWalkers; ++w) {
+                const auto [tree, row] = tree_and_row(w);
+                at[w] = static_cast<std::int32_t>(forest.tree_start[tree]);
+                rows[w] = &values[row * n_slots];
+            }
+            walked.walk(at, rows);
+            for (std::size_t w = 0; w < std::min(kWalkers, n_inner - inner); ++w) {
+                const auto [tree, row] = tree_and_row(w);
+                block.add(tree, row, static_cast<std::size_t>(at[w]));
+            }
+        }
+    }
+    block.end();
+}
+
+void check_types(const ForestArrays& forest, const Columns& columns) {
+    bool fits = columns.features.size() == forest.n_features;
+    for (std::size_t f = 0; fits && f < forest.n_features; ++f) {
+        fits = (columns.features[f].type == ValueType::kCode32) == forest.is_categorical(f);
+    }
+    if (!fits) {
+        throw Failure(FailureKind::kInvalidInput, "the table does not have the model's features");
+    }
+}
+
+bool is_narrow(const Columns& columns) {
+    return std::none_of(columns.features.begin(), columns.features.end(),
+                        [](const ColumnView& c) { return c.type == ValueType::kFloat64; });
+}
+
+}  // namespace
+
+Road Predictor::choose(std::size_t n_rows, Road road) const {
+    if (road == Road::kWalked || !SlicedForest::fits(forest_)) return Road::kWalked;
+    return road == Road::kBest && n_rows < kFewRows ? Road::kWalked : Road::kSliced;
+}
+
+template <class Consumer>
+void Predictor::pass(const Columns& columns, const Consumer& consumer, int n_threads,
+                     Road road) const {
+    check_types(forest_, columns);
+    const bool slices = choose(columns.n_rows, road) == Road::kSliced;
+    const bool narrow = is_narrow(columns);
+    parallel_blocks(n_threads, columns.n_rows, kBlockRows, [&](std::size_t begin, std::size_t end) {
+        if (slices) {
+            pass_sliced(sliced_.get(forest_), columns, consumer, begin, end - begin);
+        } else if (narrow) {
+            pass_walked(narrow_.get(forest_), forest_, columns, consumer, begin, end - begin);
+        } else {
+            pass_walked(wide_.get(forest_), forest_, columns, consumer, begin, end - begin);
+        }
+    });
+}
+
+void Predictor::predict(const Columns& columns, const Finish& finish, std::span<double> predictions,
+                        int n_threads, Road road) const {
+    pass(columns, ScoreConsumer{forest_, finish, predictions}, n_threads, road);
+}
+
+void Predictor::leaf_ids(const Columns& columns, std::span<std::int32_t> leaves, int n_threads,
+                         Road road) const {
+    pass(columns, LeafConsumer{forest_, leaves}, n_threads, road);
+}
+
+}  // namespace spinney

@@ -1,0 +1,176 @@
+"""Every road, instruction set, thread count and layout gives the scores of the slow twin."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.reference.traverse import slow_leaf, slow_scores
+
+from spinney import DecisionTreeRegressor, GradientBoostingClassifier, GradientBoostingRegressor
+from spinney._native import _ext
+from spinney.data.binning import native_columns
+from spinney.model import TreeForest
+from spinney.model.forest import TreeSum, join_trees
+
+INSTRUCTION_SETS = ["portable", "avx2", "avx512"]
+INSTRUCTION_SETS = INSTRUCTION_SETS[: INSTRUCTION_SETS.index(_ext.best_isa()) + 1]
+ROADS = ["best", "sliced", "walked"]
+
+
+def bins_of_codes(forest):
+    starts, bins = forest.arrays["category_start"], forest.arrays["category_bins"]
+    return [bins[first:last] for first, last in pairwise(starts)]
+
+
+def rows_of(forest, X):
+    table = forest.conform(X, "the model")
+    return list(
+        zip(*(column.dense(table.n_rows).tolist() for column in table.columns), strict=True)
+    )
+
+
+def scores_by(forest, X, road, n_threads=1):
+    columns = native_columns(forest.conform(X, "the model"))
+    return np.asarray(forest._native.predict(columns, 1.0, "identity", n_threads, road))
+
+
+def leaves_by(forest, X, road, n_threads=1):
+    columns = native_columns(forest.conform(X, "the model"))
+    return np.asarray(forest._native.leaf_ids(columns, n_threads, road))
+
+
+def check_all_roads(forest, X, expected):
+    """All of them, bit for bit."""
+    active = _ext.active_isa()
+    try:
+        for isa in INSTRUCTION_SETS:
+            _ext.use_isa(isa)
+            for road in ROADS:
+                for n_threads in (1, 3):
+                    assert np.array_equal(scores_by(forest, X, road, n_threads), expected), road
+    finally:
+        _ext.use_isa(active)
+
+
+@st.composite
+def boosted(draw):
+    """A boosted model of a frame with gaps and categories, and a frame to predict on."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_rows = draw(st.sampled_from([40, 300, 1100]))
+    frame = pd.DataFrame(rng.normal(size=(n_rows, 4)).round(2), columns=list("abcd"))
+    frame["kind"] = rng.integers(0, draw(st.sampled_from([2, 40, 250])), n_rows).astype(str)
+    frame["tree"] = rng.choice(["ash", "oak", "elm"], n_rows)
+    y = frame["a"] * (frame["tree"] == "oak") + frame["kind"].str.len() + rng.normal(size=n_rows)
+    frame = frame.mask(rng.random(frame.shape) < draw(st.sampled_from([0.0, 0.2])))
+    settings = {
+        "max_iter": draw(st.sampled_from([1, 4])),
+        "max_leaf_nodes": draw(st.sampled_from([2, 31, 200, None])),
+        "min_samples_leaf": draw(st.sampled_from([1, 10])),
+    }
+    if draw(st.booleans()):
+        labels = np.digitize(y, np.quantile(y, [0.3, 0.6]))
+        fitted = GradientBoostingClassifier(**settings).fit(frame, labels)
+    else:
+        fitted = GradientBoostingRegressor(**settings).fit(frame, y)
+    n_shown = draw(st.sampled_from([1, 7, 20, 40]))
+    return fitted.model_, frame.mask(rng.random(frame.shape) < 0.1).iloc[:n_shown]
+
+
+@given(boosted())
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+def test_all_roads_give_the_scores_of_the_slow_twin(case):
+    forest, frame = case
+    rows, bins = rows_of(forest, frame), bins_of_codes(forest)
+    check_all_roads(forest, frame, np.array(slow_scores(forest, rows, bins)))
+    leaves = [[slow_leaf(tree, row, bins) for tree in forest] for row in rows]
+    for road in ROADS:
+        assert np.array_equal(leaves_by(forest, frame, road), leaves)
+
+
+@pytest.mark.parametrize("n_rows", [1, 15, 16, 127, 128, 129, 513, 2000])
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_any_number_of_rows_and_outputs(n_rows, n_classes):
+    rng = np.random.default_rng(n_rows)
+    X = rng.normal(size=(2000, 5))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = np.nan_to_num(X[:, 0]).argsort().argsort() * n_classes // 2000
+    forest = GradientBoostingClassifier(max_iter=3).fit(X, y).model_
+    some = X[:n_rows]
+    check_all_roads(forest, some, scores_by(forest, some, "walked"))
+    one_by_one = [scores_by(forest, some[i : i + 1], "best")[0] for i in range(0, n_rows, 97)]
+    assert np.array_equal(scores_by(forest, some, "best")[::97], one_by_one)
+
+
+def test_layouts_and_types_agree():
+    rng = np.random.default_rng(3)
+    narrow = rng.normal(size=(700, 6)).astype(np.float32)
+    narrow[rng.random(narrow.shape) < 0.4] = 0.0
+    y = narrow[:, 0] * narrow[:, 1] + narrow[:, 2]
+    forest = GradientBoostingRegressor(max_iter=5, min_samples_leaf=2).fit(narrow, y).model_
+    expected = np.array(slow_scores(forest, narrow.astype(float).tolist(), bins_of_codes(forest)))
+    wide = narrow.astype(np.float64)
+    for X in (narrow, wide, np.asfortranarray(narrow), narrow[::-1][::-1], sp.csr_array(narrow)):
+        check_all_roads(forest, X, expected)
+    columns = pd.DataFrame(wide).astype({0: np.float32, 3: np.float32})  # two types in one table
+    columns.columns = [f"x{i}" for i in range(6)]
+    named = GradientBoostingRegressor(max_iter=5, min_samples_leaf=2).fit(columns, y).model_
+    check_all_roads(named, columns, expected)
+
+
+def test_vector_leaves_of_deep_trees():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(3000, 4))
+    Y = np.column_stack([X[:, 0] * X[:, 1], X[:, 2], rng.normal(size=3000)])
+    deep = DecisionTreeRegressor(min_samples_leaf=1).fit(X, Y).model_
+    assert len(deep[0]) > 600  # more than 256 leaves: only walking will do
+    some = rng.normal(size=(300, 4))
+    expected = np.array(slow_scores(deep, some.tolist(), bins_of_codes(deep)))
+    check_all_roads(deep, some, expected)
+    small = DecisionTreeRegressor(max_leaf_nodes=256).fit(X, Y).model_
+    expected = np.array(slow_scores(small, some.tolist(), bins_of_codes(small)))
+    check_all_roads(small, some, expected)
+
+
+def test_more_thresholds_than_a_byte_counts():
+    """Many small trees on many subsets of rows: their thresholds on a feature are over 254."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(20_000, 1))
+    X[::50] = np.nan
+    y = np.sin(5 * np.nan_to_num(X[:, 0], nan=3.0))
+    parts = [
+        DecisionTreeRegressor(max_leaf_nodes=200).fit(X[i::10], y[i::10]).model_ for i in range(10)
+    ]
+    one = parts[0]
+    grown = TreeSum(join_trees([part[0] for part in parts], width=1), np.zeros(1))
+    forest = TreeForest.from_trees(
+        grown, one.schema, one.target, [None], output=one.output, policy=one.policy
+    )
+    thresholds = np.unique(forest.arrays["threshold"][forest.arrays["feature"] >= 0])
+    assert len(thresholds) > 600
+    some = np.append(rng.choice(thresholds, 200), [np.nan, np.inf, -np.inf, 0.0, -0.0])[:, None]
+    expected = np.array(slow_scores(forest, some.tolist(), bins_of_codes(forest)))
+    check_all_roads(forest, some, expected)
+
+
+@pytest.mark.parametrize("missing_left", [0, 1])
+@pytest.mark.parametrize("threshold", [np.inf, 3.0e38, 0.0, -0.0, 1.0 + 2**-30, -np.inf])
+def test_thresholds_at_the_edges(threshold, missing_left):
+    fitted = DecisionTreeRegressor(max_depth=1).fit([[0.0], [1.0]], [0.0, 1.0])
+    forest = fitted.model_
+    arrays = dict(forest.arrays)
+    arrays["threshold"] = np.array([threshold, 0.0, 0.0])
+    arrays["missing_left"] = np.array([missing_left, 0, 0], np.uint8)
+    edited = TreeForest(
+        forest.schema, forest.target, arrays, output=forest.output, policy=forest.policy
+    )
+    values = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, 1.0 + 2**-23, -1.0, 3e38, -3e38]
+    for kind in (np.float32, np.float64):
+        X = np.array(values, kind)[:, np.newaxis]
+        expected = np.array(slow_scores(edited, X.astype(float).tolist(), []))
+        check_all_roads(edited, X, expected)
+        many = np.repeat(X, 20, axis=0)
+        check_all_roads(edited, many, np.repeat(expected, 20, axis=0))
