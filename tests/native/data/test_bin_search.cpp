@@ -71,9 +71,7 @@ TEST(kernels_agree_on_zeros_infinities_and_nan) {
     for (auto* kernel : runnable_kernels<double>()) cases::check_special_values<double>(kernel);
 }
 
-TEST(grids_were_among_the_kernels) {
-    CHECK(n_grids > 1000);
-}
+TEST(grids_were_among_the_kernels) { CHECK(n_grids > 1000); }
 
 TEST(grids_suit_bell_shapes_and_many_magnitudes_and_give_way_to_clusters) {
     std::vector<double> bell, lognormal, clusters;
