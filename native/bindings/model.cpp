@@ -62,6 +62,31 @@ Road parse_road(const std::string& name) {
     throw Failure(FailureKind::kInvalidParameter, "unknown road: " + name);
 }
 
+/// Rows of numbers, one behind the other, to predictions; one-dimensional.
+template <class T>
+nb::ndarray<nb::numpy, double> predict_rows(const Forest& self, const Array<T>& rows,
+                                            double divisor, const std::string& link) {
+    const Finish finish{divisor, parse_link(link)};
+    const std::size_t n_features = self.arrays().n_features;
+    if (rows.size() == 0 || rows.size() % n_features != 0) {
+        throw Failure(FailureKind::kInvalidInput, "a row of " + std::to_string(rows.size()) +
+                                                      " numbers, but the model has " +
+                                                      std::to_string(n_features) + " features");
+    }
+    const std::vector<double> wide(rows.data(), rows.data() + rows.size());
+    const std::size_t width = n_predicted(finish.link, self.arrays().n_outputs);
+    std::vector<double> predictions(rows.size() / n_features * width);
+    {
+        nb::gil_scoped_release unlocked;
+        self.predictor().predict_rows(wide, finish, predictions);
+    }
+    return give(std::move(predictions));
+}
+
+constexpr const char* kPredictRows =
+    "What predict() says of rows that are numbers already, one behind the other: of categories "
+    "their codes, NaN for missing.";
+
 }  // namespace
 
 void bind_model(nb::module_& module) {
@@ -85,6 +110,9 @@ void bind_model(nb::module_& module) {
             },
             "columns"_a, "divisor"_a, "link"_a, "n_threads"_a, "road"_a = "best",
             "Sums of the trees over the divisor, through the link; (n_rows, n_predicted).")
+        .def("predict_rows", &predict_rows<double>, "rows"_a.noconvert(), "divisor"_a, "link"_a,
+             kPredictRows)
+        .def("predict_rows", &predict_rows<float>, "rows"_a.noconvert(), "divisor"_a, "link"_a)
         .def(
             "leaf_ids",
             [](const Forest& self, const Columns& table, int n_threads, const std::string& road) {

@@ -24,23 +24,22 @@ static_assert(kByteRows % sizeof(Line) == 0);
 /// Scores of the rows of a block: output by output within a slice, as links take them.
 class BlockScores {
   public:
-    BlockScores(const ForestArrays& forest, const Finish& finish, std::span<double> predictions)
+    BlockScores(const ForestArrays& forest, const Finish& finish, std::span<double> predictions,
+                std::size_t n_rows)
         : forest_(forest),
           finish_(finish),
           predictions_(predictions),
-          // Vectors are aligned to 16 bytes at least; kernels want 32.
-          room_(kBlockRows * forest.n_outputs * sizeof(double) / sizeof(Line)) {}
-
-    double* slice(std::size_t slice) {
-        return reinterpret_cast<double*>(room_.data()) + slice * kByteRows * forest_.n_outputs;
-    }
-
-    void begin() {
-        for (std::size_t s = 0; s < kSlices; ++s) {
+          n_slices_((n_rows + kByteRows - 1) / kByteRows),
+          room_(n_slices_ * kByteRows * forest.n_outputs * sizeof(double) / sizeof(Line)) {
+        for (std::size_t s = 0; s < n_slices_; ++s) {
             for (std::size_t k = 0; k < forest_.n_outputs; ++k) {
                 std::fill_n(slice(s) + k * kByteRows, kByteRows, forest_.baseline[k]);
             }
         }
+    }
+
+    double* slice(std::size_t slice) {
+        return reinterpret_cast<double*>(room_.data()) + slice * kByteRows * forest_.n_outputs;
     }
 
     /// Adds the value of a node to the scores of one row.
@@ -77,7 +76,8 @@ class BlockScores {
     const ForestArrays& forest_;
     const Finish finish_;
     std::span<double> predictions_;
-    std::vector<Line> room_;
+    std::size_t n_slices_;
+    std::vector<Line> room_;  ///< lines, because kernels want doubles aligned to 32 bytes
 };
 
 /// A consumer makes something per block of rows that takes in leaves: `add_slice` those of a slice
@@ -90,13 +90,11 @@ struct ScoreConsumer {
     class Block {
       public:
         Block(const ScoreConsumer& consumer, std::size_t first, std::size_t n)
-            : scores_(consumer.forest, consumer.finish, consumer.predictions),
+            : scores_(consumer.forest, consumer.finish, consumer.predictions, n),
               forest_(consumer.forest),
               kernel_(slice_kernels().add_leaves),
               first_(first),
-              n_(n) {
-            scores_.begin();
-        }
+              n_(n) {}
 
         void add(std::size_t tree, std::size_t row, std::size_t node) {
             scores_.add(tree, row, node);
@@ -183,13 +181,14 @@ void pass_sliced(const SlicedForest& sliced, const Columns& columns, const Consu
     block.end();
 }
 
-/// Walkers are rows in one tree, or trees for one row.
-template <class T, class Consumer>
-void pass_walked(const WalkedForest<T>& walked, const ForestArrays& forest, const Columns& columns,
-                 const Consumer& consumer, std::size_t first, std::size_t n) {
+/// Walkers are rows in one tree, or trees for one row. `read_row(row, values)` reads a row.
+template <class T, class Consumer, class ReadRow>
+void pass_walked(const WalkedForest<T>& walked, const ForestArrays& forest,
+                 const Consumer& consumer, std::size_t first, std::size_t n,
+                 const ReadRow& read_row) {
     const std::size_t n_slots = walked.n_slots();
     std::vector<T> values(n * n_slots);
-    for (std::size_t i = 0; i < n; ++i) walked.read(columns, first + i, &values[i * n_slots]);
+    for (std::size_t i = 0; i < n; ++i) read_row(first + i, &values[i * n_slots]);
     typename Consumer::Block block(consumer, first, n);
     const bool over_rows = n >= kWalkers;
     const std::size_t n_outer = over_rows ? forest.n_trees() : n;
@@ -245,13 +244,17 @@ void Predictor::pass(const Columns& columns, const Consumer& consumer, int n_thr
     check_types(forest_, columns);
     const bool slices = choose(columns.n_rows, road) == Road::kSliced;
     const bool narrow = is_narrow(columns);
+    const auto walk = [&](const auto& walked, std::size_t begin, std::size_t end) {
+        pass_walked(walked, forest_, consumer, begin, end - begin,
+                    [&](std::size_t row, auto* values) { walked.read(columns, row, values); });
+    };
     parallel_blocks(n_threads, columns.n_rows, kBlockRows, [&](std::size_t begin, std::size_t end) {
         if (slices) {
             pass_sliced(sliced_.get(forest_), columns, consumer, begin, end - begin);
         } else if (narrow) {
-            pass_walked(narrow_.get(forest_), forest_, columns, consumer, begin, end - begin);
+            walk(narrow_.get(forest_), begin, end);
         } else {
-            pass_walked(wide_.get(forest_), forest_, columns, consumer, begin, end - begin);
+            walk(wide_.get(forest_), begin, end);
         }
     });
 }
@@ -259,6 +262,18 @@ void Predictor::pass(const Columns& columns, const Consumer& consumer, int n_thr
 void Predictor::predict(const Columns& columns, const Finish& finish, std::span<double> predictions,
                         int n_threads, Road road) const {
     pass(columns, ScoreConsumer{forest_, finish, predictions}, n_threads, road);
+}
+
+void Predictor::predict_rows(std::span<const double> rows, const Finish& finish,
+                             std::span<double> predictions) const {
+    const std::size_t n_rows = rows.size() / forest_.n_features;
+    const auto& walked = wide_.get(forest_);
+    for (std::size_t first = 0; first < n_rows; first += kBlockRows) {
+        pass_walked(walked, forest_, ScoreConsumer{forest_, finish, predictions}, first,
+                    std::min(kBlockRows, n_rows - first), [&](std::size_t row, double* values) {
+                        walked.read(rows.data() + row * forest_.n_features, values);
+                    });
+    }
 }
 
 void Predictor::leaf_ids(const Columns& columns, std::span<std::int32_t> leaves, int n_threads,

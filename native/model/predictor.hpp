@@ -36,6 +36,11 @@ class Predictor {
     void predict(const Columns& columns, const Finish& finish, std::span<double> predictions,
                  int n_threads, Road road = Road::kBest) const;
 
+    /// The same of rows that are numbers already, row by row: of categories their codes, NaN for
+    /// missing. For a few rows, on this thread: nothing but the walk and the link.
+    void predict_rows(std::span<const double> rows, const Finish& finish,
+                      std::span<double> predictions) const;
+
     /// leaves[row * n_trees + tree]: number of the leaf within its tree.
     void leaf_ids(const Columns& columns, std::span<std::int32_t> leaves, int n_threads,
                   Road road = Road::kBest) const;

@@ -45,6 +45,11 @@ double bin_at(const ForestArrays& forest, std::size_t feature, std::int32_t code
     return forest.category_bins[static_cast<std::size_t>(start + code)];
 }
 
+/// A code among numbers; what cannot be one is missing.
+std::int32_t code_of(double x) {
+    return x >= 0 && x < 2147483647.0 ? static_cast<std::int32_t>(x) : -1;
+}
+
 }  // namespace
 
 template <class T>
@@ -96,6 +101,16 @@ void WalkedForest<T>::read(const Columns& columns, std::size_t row, T* values) c
         const double x = column.type == ValueType::kCode32
                              ? bin_at(forest_, slot.feature, column.at<std::int32_t>(row))
                              : number_at(column, row);
+        values[i] = static_cast<T>(slot.negated ? -x : x);
+    }
+}
+
+template <class T>
+void WalkedForest<T>::read(const double* row, T* values) const {
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+        const Slot& slot = slots_[i];
+        double x = row[slot.feature];
+        if (forest_.is_categorical(slot.feature)) x = bin_at(forest_, slot.feature, code_of(x));
         values[i] = static_cast<T>(slot.negated ? -x : x);
     }
 }

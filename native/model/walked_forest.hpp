@@ -26,6 +26,9 @@ class WalkedForest {
     /// Values of one row: numbers, or bins of categories; NaN for missing.
     void read(const Columns& columns, std::size_t row, T* values) const;
 
+    /// The same of a row that is numbers already: of categories their codes, NaN for missing.
+    void read(const double* row, T* values) const;
+
     /// Moves every walker from where it is to a leaf. at[w] is a node; rows[w] are its values.
     void walk(std::int32_t (&at)[kWalkers], const T* const (&rows)[kWalkers]) const;
 

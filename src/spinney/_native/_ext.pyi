@@ -1,7 +1,7 @@
 """The native kernels of Spinney; see native/ for what they promise."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -79,6 +79,15 @@ class Forest:
         """
         Sums of the trees over the divisor, through the link; (n_rows, n_predicted).
         """
+
+    @overload
+    def predict_rows(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], divisor: float, link: str) -> NDArray[numpy.float64]:
+        """
+        What predict() says of rows that are numbers already, one behind the other: of categories their codes, NaN for missing.
+        """
+
+    @overload
+    def predict_rows(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], divisor: float, link: str) -> NDArray[numpy.float64]: ...
 
     def leaf_ids(self, columns: Columns, n_threads: int, road: str = 'best') -> NDArray[numpy.int32]:
         """Leaf of every row in every tree; (n_rows, n_trees)."""

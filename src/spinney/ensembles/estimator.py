@@ -12,6 +12,7 @@ from spinney.ensembles.fitting import IntakeSettings, Problem, read_problem
 from spinney.ensembles.parameters import Rule, check_parameters
 from spinney.errors import InvalidModel, UnknownParameter, nearest_names, shorten
 from spinney.model import Model
+from spinney.model.compiled import CompiledModel
 from spinney.model.model import State
 from spinney.parallelism import resolve_n_jobs
 from spinney.typing import AnyArray
@@ -66,7 +67,7 @@ class Estimator(BaseEstimator):
         check_parameters(type(self).__name__, self.get_params(deep=False), self._rules)
 
     def _n_threads(self) -> int:
-        return resolve_n_jobs(self.get_params(deep=False).get("n_jobs"))
+        return resolve_n_jobs(getattr(self, "n_jobs", None))
 
     def _intake_settings(self, **changes: Any) -> IntakeSettings:
         """Say how tables are read, as the parameters every learner has say."""
@@ -110,11 +111,30 @@ class Estimator(BaseEstimator):
         if meta or arrays:
             raise InvalidModel(f"a {type(self).__name__} knows nothing beside its model")
 
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "model_"):  # check_is_fitted takes longer than predicting a row
+            check_is_fitted(self)
+
     def _predictions(self, X: Any) -> Any:
-        check_is_fitted(self)
+        self._check_fitted()
+        quick = self.model_.quick_predictions(X)
+        if quick is not None:
+            return quick
         return self.model_.predictions(
             X, n_threads=self._n_threads(), estimator_name=type(self).__name__
         )
+
+    def compile(self) -> CompiledModel:
+        """Give the fitted model as a small function of one row, for serving.
+
+        Returns
+        -------
+        CompiledModel
+            Called with a row (numbers in the order of the features, or a mapping of their names
+            to values) it says what ``predict_proba`` says of it, or ``predict`` for numbers.
+        """
+        self._check_fitted()
+        return CompiledModel(self.model_)
 
 
 def _suggesting(init: Any) -> Any:

@@ -46,6 +46,10 @@ class Model(abc.ABC):
     ) -> FloatArray:
         """Probabilities (n_rows, n_classes), or expected values (n_rows, n_outputs)."""
 
+    def quick_predictions(self, X: TableLike) -> FloatArray | None:  # noqa: ARG002
+        """Give ``predictions`` of a few plain rows quickly; None if there is no such way."""
+        return None
+
     @abc.abstractmethod
     def to_state(self) -> State:
         """Take the model apart into what a file may contain."""

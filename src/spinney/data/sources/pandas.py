@@ -1,6 +1,7 @@
 """Pandas data frames and series."""
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from spinney.errors import InvalidInputType
 
 _SMALL = 1 << 16
 """Up to this many values one copy of a float frame is cheaper than a view of each column."""
+_FEW_ROWS = 16
+"""Up to this many rows, reading values one by one is cheaper than reading columns."""
 
 
 def read_pandas(X: Any) -> Table:
@@ -36,6 +39,23 @@ def read_pandas(X: Any) -> Table:
         for name, (_, series) in zip(names or made_up_names(X.shape[1]), X.items(), strict=True)
     ]
     return Table(X.shape[0], columns, names_given=names is not None)
+
+
+def few_rows(X: Any, names: Sequence[str], categorical: Sequence[bool]) -> list[list[Any]] | None:
+    """Give the values of a small frame with exactly these columns, row by row.
+
+    None for every other table. A column made of categories stands only for categories.
+    """
+    pd = sys.modules.get("pandas")
+    if pd is None or type(X) is not pd.DataFrame or not 0 < len(X) <= _FEW_ROWS:
+        return None
+    if X.columns.tolist() != list(names):
+        return None
+    for dtype, may_be_category in zip(X.dtypes.tolist(), categorical, strict=True):
+        if not may_be_category and isinstance(dtype, pd.CategoricalDtype):
+            return None
+    rows: list[list[Any]] = X.to_numpy(object).tolist()
+    return rows
 
 
 def _is_one_float_type(dtypes: list[Any]) -> bool:

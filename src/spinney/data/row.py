@@ -1,0 +1,117 @@
+"""Plain rows: values to the numbers native code takes, without a table around them.
+
+A table of one row spends most of its time being read. Where every value is an ordinary number or
+text, a row is read here in microseconds; anything else is left to the table, which knows better.
+"""
+
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from spinney.data.levels import LevelType
+from spinney.data.schema import FeatureSchema
+from spinney.data.sources.objects import is_missing, read_objects
+from spinney.data.sources.pandas import few_rows
+from spinney.data.table import Kind, Table
+from spinney.typing import AnyArray
+
+_NUMBERS = frozenset(
+    {float, int, bool, np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_}
+)
+_NAN = float("nan")
+FEW_ROWS = 16
+"""Up to this many rows, an array is not made a table."""
+
+
+class RowReader:
+    """Reads rows of the features of a schema; says None to every row that is not plain."""
+
+    def __init__(self, schema: FeatureSchema, *, unseen: str) -> None:
+        self._schema = schema
+        self._categorical = [levels is not None for levels in schema.levels]
+        self._unseen_is_missing = unseen == "missing"
+        self._codes = [
+            (place, {text: float(code) for code, text in enumerate(levels.values)})
+            for place, levels in enumerate(schema.levels)
+            if levels is not None
+        ]
+        self.is_numeric = not self._codes and _are_plain(schema)
+        """Whether rows are numbers and nothing else."""
+        self.is_plain = _are_plain(schema)
+        """Whether there are plain rows at all: dates, and categories that are numbers, are not."""
+
+    def read_table(self, X: Any) -> Any:
+        """Give the numbers of a few rows, one behind the other; None unless all are plain."""
+        if type(X) is np.ndarray:
+            return X.reshape(-1) if self._takes(X) else None
+        if not (self.is_plain and self._schema.names_given):
+            return None
+        rows = few_rows(X, self._schema.names, self._categorical)
+        if rows is None:
+            return None
+        numbers = array("d")
+        for row in rows:
+            read = self.read(row)
+            if read is None:
+                return None
+            numbers += read
+        return numbers
+
+    def _takes(self, X: AnyArray) -> bool:
+        return (
+            self.is_numeric
+            and not self._schema.names_given  # otherwise somebody has to be warned
+            and X.ndim == 2
+            and X.dtype.char in "fd"
+            and X.dtype.isnative
+            and 0 < X.shape[0] <= FEW_ROWS
+            and X.shape[1] == self._schema.n_features
+            and X.flags.c_contiguous
+        )
+
+    def read(self, values: Sequence[Any]) -> Any:
+        """Give the numbers of a row, codes of categories among them, as a buffer of float64.
+
+        None if a value is neither a number where one is expected, nor text where a category is,
+        nor missing; then a table has to be made, which says what is wrong.
+        """
+        row = list(values)
+        for place, codes in self._codes:
+            code = self._code(row[place], codes)
+            if code is None:
+                return None
+            row[place] = code
+        if not _NUMBERS.issuperset(map(type, row)):
+            row = [_NAN if is_missing(value) else value for value in row]
+            if not _NUMBERS.issuperset(map(type, row)):
+                return None
+        try:
+            return array("d", row)
+        except OverflowError:  # an integer beyond every float
+            return None
+
+    def _code(self, value: Any, codes: dict[Any, float]) -> float | None:
+        if type(value) is not str:
+            return -1.0 if is_missing(value) else None
+        return codes.get(value, -1.0 if self._unseen_is_missing else None)
+
+
+def _are_plain(schema: FeatureSchema) -> bool:
+    return all(
+        kind in (Kind.NUMERIC, Kind.BOOLEAN)
+        if levels is None
+        else levels.type is LevelType.TEXT and len(levels) > 0
+        for kind, levels in zip(schema.kinds, schema.levels, strict=True)
+    )
+
+
+def table_of_row(schema: FeatureSchema, values: Sequence[Any]) -> Table:
+    """Make a table of one row, of values of any kind."""
+    columns = []
+    for name, value in zip(schema.names, values, strict=True):
+        cell = np.empty(1, object)
+        cell[0] = value
+        columns.append(read_objects(name, cell))
+    return Table(1, columns, names_given=schema.names_given)

@@ -1,0 +1,182 @@
+"""A compiled model says what the estimator says, of rows in every form; and quick rows too."""
+
+import copy
+import datetime as dt
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from spinney import DecisionTreeRegressor, GradientBoostingClassifier, GradientBoostingRegressor
+from spinney.errors import InvalidInput, SpinneyError
+from spinney.model import Committee
+from spinney.model.compiled import CompiledModel
+
+RNG = np.random.default_rng(0)
+NUMBERS = RNG.normal(size=(400, 5))
+NUMBERS[::7, 2] = np.nan
+TARGET = NUMBERS[:, 0] + np.nan_to_num(NUMBERS[:, 2]) * NUMBERS[:, 1]
+
+
+def mixed_frame():
+    frame = pd.DataFrame(NUMBERS, columns=list("abcde"))
+    frame["flag"] = RNG.random(400) < 0.5
+    frame["count"] = RNG.integers(0, 9, 400)
+    frame["kind"] = pd.Categorical(RNG.choice(["ash", "oak", "elm"], 400))
+    frame["text"] = RNG.choice(["red", "blue", None], 400)
+    return frame
+
+
+FRAME = mixed_frame()
+LABELS = np.where(TARGET + (FRAME["kind"] == "oak") > 0, "yes", "no")
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    return GradientBoostingClassifier(max_iter=10, min_samples_leaf=5).fit(FRAME, LABELS)
+
+
+@pytest.fixture(scope="module")
+def regressor():
+    return GradientBoostingRegressor(max_iter=10, min_samples_leaf=5).fit(NUMBERS, TARGET)
+
+
+def test_a_numpy_row_gives_the_number_of_predict(regressor):
+    compiled = regressor.compile()
+    for row, expected in zip(NUMBERS[:50], regressor.predict(NUMBERS)[:50], strict=True):
+        assert compiled(row) == expected
+        assert compiled(row.tolist()) == expected
+        assert compiled(tuple(row)) == expected
+        assert isinstance(compiled(row), float)
+
+
+def test_every_type_of_numbers_is_read(regressor):
+    compiled = regressor.compile()
+    whole = np.arange(5)
+    expected = regressor.predict(whole[np.newaxis].astype(float))[0]
+    kinds = [np.int8, np.int64, np.float16, np.float32, np.float64, ">f8", object]
+    for kind in kinds:
+        assert compiled(whole.astype(kind)) == expected
+    assert compiled(np.arange(10.0)[::2] / 2) == expected  # not contiguous
+
+
+def test_a_mapping_is_read_by_name(classifier):
+    compiled = classifier.compile()
+    assert compiled.classes.tolist() == ["no", "yes"]
+    expected = classifier.predict_proba(FRAME)
+    for i in range(0, 400, 13):
+        row = FRAME.iloc[i].to_dict()
+        assert np.array_equal(compiled(row), expected[i])
+        backwards = dict(reversed(row.items()))
+        assert np.array_equal(compiled(backwards), expected[i])
+
+
+def test_missing_in_every_spelling_and_unseen_categories(classifier):
+    compiled = classifier.compile()
+    row = FRAME.iloc[0].to_dict() | {"c": np.nan, "kind": None, "text": "green"}
+    missing = FRAME.iloc[:1].assign(c=np.nan, kind=None, text=None)
+    expected = classifier.predict_proba(missing)[0]
+    for spelling in (None, np.nan, pd.NA, pd.NaT, float("nan"), np.float32("nan")):
+        assert np.array_equal(compiled(row | {"c": spelling, "kind": spelling}), expected)
+
+
+def test_a_table_is_answered_row_by_row(regressor, classifier):
+    assert np.array_equal(regressor.compile()(NUMBERS), regressor.predict(NUMBERS))
+    assert np.array_equal(classifier.compile()(FRAME), classifier.predict_proba(FRAME))
+
+
+def test_dates_take_the_long_way_and_arrive():
+    dates = pd.date_range("2024-01-01", periods=200, freq="D")
+    frame = pd.DataFrame({"day": dates, "level": np.arange(200) % 3})
+    fitted = GradientBoostingRegressor(max_iter=5).fit(frame, np.arange(200.0))
+    compiled = fitted.compile()
+    row = {"day": dt.datetime(2024, 3, 1), "level": 1}  # noqa: DTZ001 - as in the frame
+    expected = fitted.predict(pd.DataFrame({"day": [dates[60]], "level": [1]}))[0]
+    assert compiled(row) == expected
+
+
+def test_several_outputs_and_committees():
+    many = DecisionTreeRegressor(max_depth=3).fit(NUMBERS, np.column_stack([TARGET, -TARGET]))
+    assert np.array_equal(many.compile()(NUMBERS[3]), many.predict(NUMBERS[3:4])[0])
+    committee = Committee([many.model_, many.model_], [1.0, 3.0], combine="mean")
+
+    assert np.array_equal(
+        CompiledModel(committee)(NUMBERS[3]), committee.predictions(NUMBERS[3:4])[0]
+    )
+
+
+@pytest.mark.parametrize("through", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
+def test_copies_answer_the_same(classifier, through):
+    row = FRAME.iloc[5].to_dict()
+    compiled = classifier.compile()
+    assert np.array_equal(through(compiled)(row), compiled(row))
+
+
+def test_many_threads_may_ask_at_once(classifier):
+    compiled = classifier.compile()
+    rows = [FRAME.iloc[i].to_dict() for i in range(40)]
+    expected = [compiled(row).tolist() for row in rows]
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(compiled, rows * 5))
+    assert [answer.tolist() for answer in answers] == expected * 5
+
+
+def test_wrong_rows_are_refused_with_a_remedy(regressor, classifier):
+    with pytest.raises(InvalidInput, match="3 values, but the model has 5"):
+        regressor.compile()(np.zeros(3))
+    compiled = classifier.compile()
+    row = FRAME.iloc[0].to_dict()
+    with pytest.raises(InvalidInput, match="no value for 'kind'"):
+        compiled({name: value for name, value in row.items() if name != "kind"})
+    with pytest.raises(InvalidInput, match="does not know: 'extra'"):
+        compiled(row | {"extra": 1})
+    for wrong in ({"a": "3"}, {"kind": 7}, {"a": 1j}, {"text": b"red"}):
+        with pytest.raises(SpinneyError):
+            compiled(row | wrong)
+    with pytest.raises(SpinneyError):
+        compiled("a row")
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 16, 17])
+def test_quick_rows_are_the_rows_of_the_table(classifier, regressor, n_rows):
+    some = FRAME.iloc[10 : 10 + n_rows]
+    expected = classifier.predict_proba(FRAME)[10 : 10 + n_rows]
+    assert np.array_equal(classifier.predict_proba(some), expected)
+    assert (classifier.model_.quick_predictions(some) is None) == (n_rows > 16)
+    part = NUMBERS[10 : 10 + n_rows]
+    assert np.array_equal(regressor.predict(part), regressor.predict(NUMBERS)[10 : 10 + n_rows])
+    assert (regressor.model_.quick_predictions(part) is None) == (n_rows > 16)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"a": ["3"]},
+        {"a": pd.Categorical([3.0])},
+        {"kind": [7]},
+        {"text": pd.to_datetime(["2024-01-01"])},
+        {"a": [10**400]},
+    ],
+)
+def test_what_is_not_plain_is_judged_as_a_table(classifier, change):
+    """The same verdict for one row as for many."""
+    one = FRAME.iloc[:1].assign(**change)
+    many = pd.concat([one] * 20, ignore_index=True)
+    outcomes = []
+    for frame in (one, many):
+        try:
+            outcomes.append(classifier.predict_proba(frame)[0].tolist())
+        except SpinneyError as problem:
+            outcomes.append(type(problem))
+    assert outcomes[0] == outcomes[1]
+
+
+def test_an_error_for_unseen_categories_is_kept_for_single_rows():
+    strict = GradientBoostingClassifier(max_iter=2, unseen="error").fit(FRAME, LABELS)
+    unknown = FRAME.iloc[:1].assign(text="green")
+    with pytest.raises(InvalidInput, match="not seen at fit: 'green'"):
+        strict.predict(unknown)
+    with pytest.raises(InvalidInput, match="not seen at fit: 'green'"):
+        strict.compile()(unknown.iloc[0].to_dict())
