@@ -100,11 +100,10 @@ def test_dates_take_the_long_way_and_arrive():
 def test_several_outputs_and_committees():
     many = DecisionTreeRegressor(max_depth=3).fit(NUMBERS, np.column_stack([TARGET, -TARGET]))
     assert np.array_equal(many.compile()(NUMBERS[3]), many.predict(NUMBERS[3:4])[0])
-    committee = Committee([many.model_, many.model_], [1.0, 3.0], combine="mean")
-
-    assert np.array_equal(
-        CompiledModel(committee)(NUMBERS[3]), committee.predictions(NUMBERS[3:4])[0]
-    )
+    models = [many.model_, many.model_]
+    committee = Committee(models, [1.0, 3.0], combine="mean", policy=many.model_.policy)
+    expected = committee.predictions(NUMBERS[3:4])[0]
+    assert np.array_equal(CompiledModel(committee)(NUMBERS[3]), expected)
 
 
 @pytest.mark.parametrize("through", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
