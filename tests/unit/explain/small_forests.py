@@ -54,7 +54,7 @@ def random_forest(seed, *, n_trees=3, depth=3, dyadic=True, width=1, **output):
     values = np.arange(-4, 5) / 8 if dyadic else rng.normal(size=9)
     trees = [random_tree(rng, depth=depth, width=width, values=values) for _ in range(n_trees)]
     weights = rng.choice([1.0, 2.0, -1.0] if dyadic else [1.0, 0.3, -0.7], n_trees)
-    weights[:1] = 4.0
+    weights[:1] = rng.choice([8.0, -8.0])  # the total has a sign, and is not 0
     return forest_from(trees, weights, width=width, **output)
 
 
