@@ -90,27 +90,32 @@ class Differences:
     def ask(self, questions: Iterable[Question], budget: int) -> Answers:
         """Answer questions until one is answered with yes: a glance at each, then the hard ones."""
         answers = Answers()
-        hard: list[tuple[Question, _ext.BoxSearch]] = []
+        hard = []  # questions, not searches: those hold all pieces of their trees
         for question in questions:
-            search = self._search(question)
-            run(search, min(_GLANCE, max(budget - answers.n_boxes, 0)))
-            answers.n_boxes += search.n_boxes
-            if self._found(question, search, answers):
+            search = self._pursue(question, _GLANCE, budget, answers)
+            if answers.rows:
                 return answers
             if not self._denied(question, search):
-                hard.append((question, search))
+                hard.append(question)
         while hard:
             share = max(budget - answers.n_boxes, 0) // len(hard)
-            question, search = hard.pop()
-            before = search.n_boxes
-            run(search, before + share)
-            answers.n_boxes += search.n_boxes - before
-            if self._found(question, search, answers):
+            question = hard.pop()
+            search = self._pursue(question, share, budget, answers)
+            if answers.rows:
                 return answers
             if not self._denied(question, search):
                 answers.n_open += 1
                 answers.at_most = max(answers.at_most, search.upper + self._margin_of(question))
         return answers
+
+    def _pursue(
+        self, question: Question, share: int, budget: int, answers: Answers
+    ) -> _ext.BoxSearch:
+        search = self._search(question)
+        run(search, min(share, max(budget - answers.n_boxes, 0)))
+        answers.n_boxes += search.n_boxes
+        self._look(question, search, answers)
+        return search
 
     def _margin_of(self, question: Question) -> float:
         return self.margin(2 ** len(question.features))
@@ -126,20 +131,18 @@ class Differences:
         """Tell whether every box was shown to have no positive difference."""
         return search.upper <= -self._margin_of(question)
 
-    def _found(self, question: Question, search: _ext.BoxSearch, answers: Answers) -> bool:
-        """Put the best rows of a search through the model."""
+    def _look(self, question: Question, search: _ext.BoxSearch, answers: Answers) -> None:
+        """Put the best rows of a search through the model; keep them if they answer with yes."""
         if search.attained <= -self._margin_of(question):
-            return False
+            return
         witness = search.witness()
         corners = itertools.product(*question.steps)
         rows = tuple(
             row_of(self.space, witness, dict(zip(question.features, cells, strict=True)))
             for cells in corners
         )
-        if question.sign * mixed_difference(self.scores(rows)) <= self._noise(question):
-            return False
-        answers.rows, answers.question = rows, question
-        return True
+        if question.sign * mixed_difference(self.scores(rows)) > self._noise(question):
+            answers.rows, answers.question = rows, question
 
     def _noise(self, question: Question) -> float:
         """Two scores are compared as they are; sums of more carry their own rounding."""

@@ -30,7 +30,7 @@ from spinney.explain.verification.structure import (
 )
 from spinney.model import TreeForest
 
-BUDGET = 20_000
+BUDGET = 10_000
 """Boxes per claim: some seconds for a hundred trees of 31 leaves."""
 
 
