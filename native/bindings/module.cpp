@@ -34,6 +34,7 @@ NB_MODULE(_ext, module) {
     nanobind::register_exception_translator(translate);
     spinney::bindings::bind_base(module);
     spinney::bindings::bind_data(module);
+    spinney::bindings::bind_explain_boxes(module);
     spinney::bindings::bind_losses(module);
     spinney::bindings::bind_model(module);
     spinney::bindings::bind_trees(module);

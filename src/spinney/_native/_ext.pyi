@@ -41,6 +41,49 @@ def bin_columns(columns: Columns, features: list, n_threads: int) -> NDArray[num
     Bins, row-major; a feature is its cut points or (bin of each code, number of bins).
     """
 
+class SearchGoal:
+    """What a search over boxes is after."""
+
+    def __init__(self, start: float, floor: float, enough: float, only_positive_parts: bool) -> None: ...
+
+class BoxSearch:
+    """A search for the largest sum, in slices."""
+
+    def advance(self, n_boxes: int) -> None:
+        """Opens up to so many boxes."""
+
+    @property
+    def is_done(self) -> bool: ...
+
+    @property
+    def n_boxes(self) -> int: ...
+
+    @property
+    def attained(self) -> float: ...
+
+    @property
+    def upper(self) -> float: ...
+
+    def witness(self) -> dict:
+        """
+        The box of rows with the sum `attained`: low, high, missing and bins per feature.
+        """
+
+class Boxes:
+    """Trees whose splits speak of cells."""
+
+    def __init__(self, arrays: dict, domain: dict) -> None: ...
+
+    def largest(self, sign: float, goal: SearchGoal) -> BoxSearch:
+        """
+        A search for the largest score; with sign -1 for the largest negative score.
+        """
+
+    def largest_difference(self, features: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sign: float, goal: SearchGoal) -> BoxSearch:
+        """
+        A search for the largest difference between two cells of a feature (-1: missing), or of such differences.
+        """
+
 def exact_log(x: float) -> float:
     """
     Natural logarithm of a positive number, the same bits on every machine.

@@ -1,0 +1,185 @@
+"""What the user asks for: features by name or position, bounds, groups, rows to speak about."""
+
+import math
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from spinney.data.compatibility import conform_column
+from spinney.data.schema import FeatureSchema
+from spinney.data.sources.objects import is_missing, read_objects
+from spinney.data.table import Kind
+from spinney.ensembles.gradient.constraints import interaction_groups
+from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter, nearest_names, shorten
+from spinney.explain.verification.cells import CategoryCells, CellSpace, FeatureCells, NumericCells
+
+
+def feature_position(given: Any, schema: FeatureSchema, where: str) -> int:
+    """Find a feature by name or position."""
+    if isinstance(given, str):
+        if given not in schema.names:
+            hint = nearest_names(given, schema.names) or f" There are {shorten(schema.names)}."
+            raise InvalidInput(f"{where}: the model has no feature {given!r}.{hint}")
+        return schema.names.index(given)
+    if not isinstance(given, numbers.Integral) or isinstance(given, bool):
+        raise InvalidInputType(
+            f"{where}: {given!r} is neither the name nor the position of a feature. Give names, "
+            "or numbers from 0."
+        )
+    if not 0 <= int(given) < schema.n_features:
+        raise InvalidInput(
+            f"{where}: there is no feature at position {given}; the model has "
+            f"{schema.n_features}. Expected positions from 0 to {schema.n_features - 1}."
+        )
+    return int(given)
+
+
+def feature_positions(given: Any, schema: FeatureSchema, where: str) -> list[int]:
+    """Find several features; a single name or position may stand alone."""
+    alone = isinstance(given, str | numbers.Integral)
+    if not alone and not isinstance(given, Iterable):
+        raise InvalidInputType(
+            f"{where}={given!r}: expected features, by name or position, for example "
+            f"{where}=[{schema.names[0]!r}]."
+        )
+    items = [given] if alone else list(given)
+    return list(dict.fromkeys(feature_position(item, schema, where) for item in items))
+
+
+def ordered_features(given: Any, schema: FeatureSchema, where: str) -> list[int]:
+    """Find features whose values have an order."""
+    found = feature_positions(given, schema, where)
+    for feature in found:
+        if schema.kinds[feature] is Kind.CATEGORICAL:
+            raise InvalidInput(
+                f"{where}: {schema.names[feature]!r} is categorical, and categories have no order. "
+                "Ask about numeric features."
+            )
+    return found
+
+
+def groups_of(given: Any, schema: FeatureSchema) -> tuple[tuple[int, ...], ...] | None:
+    """Read groups of features as ``interaction_cst`` is read, or with names in place of numbers."""
+    if given is None or isinstance(given, str):
+        return interaction_groups(given, schema.n_features)
+    if not isinstance(given, Iterable):
+        raise InvalidInputType(
+            f"interactions={given!r}: expected 'no_interactions', 'pairwise' or groups of features."
+        )
+    groups = [feature_positions(group, schema, "interactions") for group in given]
+    return interaction_groups(groups, schema.n_features)
+
+
+def read_bounds(given: Any) -> tuple[float | None, float | None]:
+    """Read a pair of bounds, either of which may be None."""
+    pair = _pair(given, "bounds", "bounds=(0, None) or bounds=(0, 1)")
+    low, high = (_bound(value) for value in pair)
+    if low is not None and high is not None and low > high:
+        raise InvalidInput(
+            f"bounds={given!r}: the lower bound is above the upper one. Give (lower, upper)."
+        )
+    return low, high
+
+
+def _bound(value: Any) -> float | None:
+    if value is None:
+        return None
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        raise InvalidInputType(f"bounds: {value!r} is not a number. Give numbers, or None.")
+    if math.isnan(value):
+        raise InvalidInput("bounds: NaN is no bound. Give a number, or None for no bound.")
+    return float(value)
+
+
+def _pair(given: Any, where: str, example: str) -> tuple[Any, Any]:
+    is_pair = isinstance(given, Sequence | np.ndarray) and not isinstance(given, str)
+    if not is_pair or len(given) != 2:
+        raise InvalidInputType(f"{where}={given!r}: expected two ends, for example {example}.")
+    return given[0], given[1]
+
+
+def output_position(given: Any, names: Sequence[str]) -> int:
+    """Find an output by name (of a class, say) or position."""
+    if not isinstance(given, bool | np.bool_) and isinstance(given, numbers.Integral):
+        if 0 <= int(given) < len(names):
+            return int(given)
+    elif str(given) in names:
+        return names.index(str(given))
+    hint = nearest_names(str(given), names)
+    raise InvalidParameter(
+        f"output={given!r}: expected one of {shorten(names)}, or its position.{hint}"
+    )
+
+
+def read_budget(given: Any) -> int:
+    """Read the number of boxes to open."""
+    if not isinstance(given, numbers.Integral) or isinstance(given, bool) or given < 1:
+        raise InvalidParameter(f"budget={given!r}: expected a whole number of boxes, at least 1.")
+    return int(given)
+
+
+def restricted(space: CellSpace, within: Any) -> CellSpace:
+    """Ask about rows alone whose features lie within the given ends or categories."""
+    if within is None:
+        return space
+    if not isinstance(within, Mapping):
+        raise InvalidInputType(
+            f"within={within!r}: expected a dict from features to what they may be, for example "
+            "within={'age': (18, 99)}."
+        )
+    schema, features = space.forest.schema, list(space.features)
+    for key, given in within.items():
+        place = feature_position(key, schema, "within")
+        cells = features[place]
+        if isinstance(cells, CategoryCells):
+            features[place] = _some_levels(cells, given, schema, place)
+        else:
+            features[place] = _some_numbers(cells, given, schema, place)
+    return space.with_features(features)
+
+
+def _some_numbers(
+    cells: NumericCells, given: Any, schema: FeatureSchema, place: int
+) -> FeatureCells:
+    where = f"within[{schema.names[place]!r}]"
+    ends = _pair(given, where, "(0, 10), or (None, 10)")
+    low, high = (_number(end, schema, place) for end in ends)
+    low, high = (-math.inf if low is None else low), (math.inf if high is None else high)
+    if low > high:
+        raise InvalidInput(f"{where}={given!r}: no number is that. Give (lower, upper).")
+    return NumericCells(cells.cuts, low, high, missing=False)
+
+
+def _number(end: Any, schema: FeatureSchema, place: int) -> float | None:
+    """Read an end as a value of the feature is read: a number, a date, a duration."""
+    if end is None:
+        return None
+    if is_missing(end):
+        raise InvalidInput(
+            f"within[{schema.names[place]!r}]: {end!r} is no end. Give None instead."
+        )
+    column = read_objects(schema.names[place], np.array([end, None], object)[:1])
+    return float(conform_column(column, schema.feature(place), 1, unseen="error").values[0])
+
+
+def _some_levels(
+    cells: CategoryCells, given: Any, schema: FeatureSchema, place: int
+) -> FeatureCells:
+    name = schema.names[place]
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InvalidInputType(f"within[{name!r}]={given!r}: expected a list of categories.")
+    wanted = list(given)
+    known = [level for levels in cells.levels.values() for level in levels]
+    strangers = [level for level in wanted if level not in known]
+    if strangers or not wanted:
+        raise InvalidInput(
+            f"within[{name!r}]: {shorten(strangers) or 'nothing'} is not among the categories of "
+            f"the model: {shorten(known)}."
+        )
+    kept = {
+        number: [level for level in levels if level in wanted]
+        for number, levels in cells.levels.items()
+    }
+    return CategoryCells({number: some for number, some in kept.items() if some}, missing=False)

@@ -1,0 +1,129 @@
+"""Rows that stand for cells: in the user's own terms, and through the road of predictions."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from spinney.data.sources.objects import read_objects
+from spinney.data.table import Column, Kind, Table
+from spinney.explain.verification.cells import (
+    MISSING,
+    CategoryCells,
+    CellSpace,
+    NumericCells,
+    bins_of_words,
+)
+from spinney.model import TreeForest
+from spinney.model.links import LINKS
+from spinney.typing import AnyArray, FloatArray
+
+Row: TypeAlias = Mapping[str, Any]
+"""A value per feature: a number, a category, an instant, or None where it is missing."""
+_DAY = 86400.0
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_INSTANTS = (-6.2e10, 2.5e11)
+"""Seconds since 1970 that ``datetime`` has room for, from the year 6 to 9892."""
+_DURATIONS = (-8e13, 8e13)
+
+
+def row_of(space: CellSpace, witness: Mapping[str, AnyArray], fixed: Mapping[int, int]) -> Row:
+    """Choose a row of a box; features in ``fixed`` take the cell that it names."""
+    schema = space.forest.schema
+    row = {}
+    for place, (name, cells) in enumerate(zip(schema.names, space.features, strict=True)):
+        if place in fixed:
+            chosen = [] if fixed[place] == MISSING else [fixed[place]]
+        elif isinstance(cells, NumericCells):
+            chosen = list(range(int(witness["low"][place]), int(witness["high"][place])))
+        else:
+            chosen = bins_of_words(witness["bins"][4 * place : 4 * place + 4])
+        row[name] = _value(cells, chosen, schema.kinds[place], schema.timezone_aware[place])
+    return row
+
+
+def _value(
+    cells: NumericCells | CategoryCells, chosen: Sequence[int], kind: Kind, aware: bool | None
+) -> Any:
+    if not chosen:
+        return None
+    if isinstance(cells, CategoryCells):
+        return cells.levels[chosen[0]][0]
+    above, up_to = cells.interval(chosen[0], chosen[-1])
+    if kind is Kind.BOOLEAN:
+        inside = [truth for truth in (False, True) if above < truth <= up_to]
+        return inside[0] if inside else plain_number(above, up_to)
+    if kind is Kind.NUMERIC:
+        return plain_number(above, up_to)
+    return _time(kind, above, up_to, aware=bool(aware))
+
+
+def plain_number(above: float, up_to: float) -> float:
+    """Find a number with few digits in (above, up_to].
+
+    Examples
+    --------
+    >>> plain_number(0.12345, 0.12999), plain_number(-float("inf"), 3.7), plain_number(5, 5.5)
+    (0.127, 3.0, 5.2)
+    """
+    if above == -np.inf and up_to == np.inf:
+        return 0.0
+    if above == -np.inf:
+        middle = float(np.floor(up_to))
+    elif up_to == np.inf:
+        middle = float(np.floor(above)) + 1.0
+    else:
+        middle = above / 2 + up_to / 2
+    for digits in range(1, 18):
+        candidate = float(f"{middle:.{digits}g}")
+        if above < candidate <= up_to:
+            return candidate
+    return up_to
+
+
+def _time(kind: Kind, above: float, up_to: float, *, aware: bool) -> Any:
+    """Give a date, a datetime or a duration; to the microsecond, if the cell has one."""
+    first, last = _DURATIONS if kind is Kind.DURATION else _INSTANTS
+    above, up_to = max(above, first), min(up_to, last)
+    seconds = above / 2 + up_to / 2
+    for unit in (_DAY, 1.0):
+        whole = np.floor(seconds / unit) * unit
+        if above < whole <= up_to:
+            seconds = float(whole)
+            break
+    span = dt.timedelta(seconds=seconds)
+    if kind is Kind.DURATION:
+        return span
+    instant = _EPOCH + span
+    if kind is Kind.DATE and seconds % _DAY == 0:
+        return instant.date()
+    return instant if aware else instant.replace(tzinfo=None)
+
+
+def table_of(forest: TreeForest, rows: Sequence[Row]) -> Table:
+    """Read rows as a table of any library is read."""
+    schema = forest.schema
+    columns = []
+    for name, kind in zip(schema.names, schema.kinds, strict=True):
+        values = [row[name] for row in rows]
+        if kind is Kind.CATEGORICAL:
+            levels = list(dict.fromkeys(value for value in values if value is not None))
+            codes = [MISSING if value is None else levels.index(value) for value in values]
+            columns.append(Column.from_dictionary(name, np.array(codes, np.int32), levels))
+        else:
+            columns.append(read_objects(name, np.array([*values, None], object)[:-1]))
+    return Table(len(rows), columns, names_given=schema.names_given)
+
+
+def scores_at(forest: TreeForest, rows: Sequence[Row], output: int) -> FloatArray:
+    """Predict the raw scores of rows, for one output."""
+    return forest.raw_scores(forest.conform(table_of(forest, rows), "the model"))[:, output]
+
+
+def predictions_at(forest: TreeForest, rows: Sequence[Row], output: int) -> tuple[float, ...]:
+    """Predict rows: the number, or the probability, that the user sees."""
+    raw = forest.raw_scores(forest.conform(table_of(forest, rows), "the model"))
+    seen = LINKS[forest.output.link](raw)
+    column = output if seen.shape[1] == raw.shape[1] else seen.shape[1] - 1
+    return tuple(float(value) for value in seen[:, column])

@@ -1,0 +1,227 @@
+"""The door: which claims to examine, and about which outputs."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from spinney.ensembles.gradient.constraints import interaction_groups, monotone_signs
+from spinney.errors import InvalidInput, InvalidParameter, shorten
+from spinney.explain.reading import forest_of, raw_output_names
+from spinney.explain.verification.asking import (
+    feature_positions,
+    groups_of,
+    ordered_features,
+    output_position,
+    read_bounds,
+    read_budget,
+    restricted,
+)
+from spinney.explain.verification.bounds import Scale, check_bound, describe_range
+from spinney.explain.verification.cells import CellSpace
+from spinney.explain.verification.claims import Claim, Verification
+from spinney.explain.verification.differences import Differences, largest_terms, scale_of
+from spinney.explain.verification.structure import (
+    check_interactions,
+    check_monotone,
+    check_unused,
+    list_unused,
+)
+from spinney.model import TreeForest
+
+BUDGET = 10_000
+"""Boxes per claim: some seconds for a hundred trees of 31 leaves."""
+
+
+def verify(
+    fitted: Any,
+    *,
+    monotonic: Any = None,
+    interactions: Any = None,
+    bounds: tuple[float | None, float | None] | None = None,
+    unused: Any = (),
+    output: Any = None,
+    within: Mapping[Any, Any] | None = None,
+    budget: int = BUDGET,
+) -> Verification:
+    """Prove claims about a fitted model for all rows, or refute them with rows.
+
+    A claim is proved for the numbers that prediction returns, rounding included, and for every row
+    that prediction accepts: any numbers, categories and missing values. What refutes a claim is a
+    row, or a few, that were put through the model. A claim is undecided only when the budget is
+    spent, or when rounding alone could break it.
+
+    Without claims, those that the estimator was fitted with are examined (``monotonic_cst`` and
+    ``interaction_cst``), the features that no tree uses are named, and the range of all
+    predictions is given, as narrow as the budget allows.
+
+    Parameters
+    ----------
+    fitted : fitted estimator made of trees, or its ``model_``
+    monotonic : dict from features to 1 or -1, or one of 1, -1 and 0 per feature
+        The raw score, and with it the prediction, never falls (1) or never rises (-1) as the
+        feature grows. Missing values are not compared with numbers.
+    interactions : "no_interactions", "pairwise" or groups of features
+        The raw score is a sum of functions of one group each. Features in no group form one.
+    bounds : pair of numbers or None
+        No prediction is below the first or above the second: of the expected value, or of the
+        probability of the second of two classes. With more classes a probability depends on the
+        scores of all of them, and the bounds are those of the raw score of ``output``.
+    unused : features
+        The raw score does not depend on them.
+    output : name or position, optional
+        The class or target that claims are about; without it, all of them.
+    within : dict from features to (lower, upper) or to a list of categories, optional
+        Speak only about rows whose features are there, and not missing. ``(None, None)``: any
+        number. Other features may be anything.
+    budget : int
+        Boxes that the search for a claim may open before it gives up.
+
+    Returns
+    -------
+    Verification
+        Prints as a table. ``holds`` tells whether all claims are proved, ``claims`` has the
+        counter-examples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spinney import GradientBoostingRegressor
+    >>> from spinney.explain import verify
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(500, 3))
+    >>> y = X[:, 0] + np.sin(6 * X[:, 1])
+    >>> fitted = GradientBoostingRegressor(max_iter=20, monotonic_cst=[1, 0, 0]).fit(X, y)
+    >>> verify(fitted, monotonic={"x0": 1}, bounds=(-5, 5)).holds
+    True
+    >>> claim = verify(fitted, monotonic={"x1": 1}).claims[0]
+    >>> claim.verdict
+    'refuted'
+    >>> low, high = claim.counter_example
+    >>> low["x1"] < high["x1"], claim.predictions[0] > claim.predictions[1]
+    (True, True)
+    """
+    forest = forest_of(fitted)
+    names = raw_output_names(fitted)
+    space = restricted(CellSpace.of(forest), within)
+    asked = _Asked(space, names, output, read_budget(budget))
+    signs = _signs(monotonic, forest)
+    groups = groups_of(interactions, forest.schema)
+    features = feature_positions(unused, forest.schema, "unused")
+    nothing = not signs and groups is None and bounds is None and not features
+    if nothing:
+        signs, groups = _constraints_of(fitted, forest)
+    claims = [*asked.monotone(signs), *asked.interactions(groups), *asked.unused(features)]
+    if bounds is not None:
+        claims += asked.bounds(*read_bounds(bounds))
+    if nothing:
+        claims += [*asked.ranges(), *filter(None, [list_unused(forest)])]
+    return Verification(tuple(claims))
+
+
+class _Asked:
+    """Claims about the chosen outputs."""
+
+    def __init__(self, space: CellSpace, names: tuple[str, ...], output: Any, budget: int) -> None:
+        self._space = space
+        self._names = names
+        self._is_chosen = output is not None
+        self._outputs = [output_position(output, names)] if self._is_chosen else range(len(names))
+        self._budget = budget
+        for k in self._outputs:
+            _check_finite(space, k)
+        self._differences = [Differences.of(space, k) for k in self._outputs]
+
+    def monotone(self, signs: Mapping[int, int]) -> Iterable[Claim]:
+        for feature, sign in signs.items():
+            yield self._for_all(partial(check_monotone, feature=feature, direction=sign))
+
+    def interactions(self, groups: tuple[tuple[int, ...], ...] | None) -> Iterable[Claim]:
+        if groups is not None:
+            yield self._for_all(partial(check_interactions, groups=groups))
+
+    def unused(self, features: Iterable[int]) -> Iterable[Claim]:
+        for feature in features:
+            yield self._for_all(partial(check_unused, feature=feature))
+
+    def bounds(self, low: float | None, high: float | None) -> Iterable[Claim]:
+        scale = self._scale(self._bounded_output())
+        if low is not None:
+            yield check_bound(scale, -1, low, self._budget)
+        if high is not None:
+            yield check_bound(scale, 1, high, self._budget)
+
+    def ranges(self) -> Iterable[Claim]:
+        for output in self._outputs:
+            yield describe_range(self._scale(output), self._budget // len(self._outputs))
+
+    def _for_all(self, check: Callable[[Differences, int], Claim]) -> Claim:
+        """Check one output after the other; the first that is not proved decides."""
+        for about in self._differences:
+            claim = check(about, self._budget // len(self._differences))
+            if claim.verdict != "proved":
+                break
+        return claim
+
+    def _bounded_output(self) -> int:
+        if self._is_chosen or len(self._names) == 1:
+            return self._outputs[0]
+        link, target = self._space.forest.output.link, self._space.forest.target
+        if link == "identity" and target.classes is not None and len(self._names) == 2:
+            return 1
+        raise InvalidParameter(
+            f"bounds of a model with {len(self._names)} outputs: {shorten(self._names)}. Choose "
+            f"one with output={self._names[0]!r}."
+            + (" The bounds are then those of its raw score." if link == "softmax" else "")
+        )
+
+    def _scale(self, output: int) -> Scale:
+        forest = self._space.forest
+        is_raw = forest.output.link == "softmax"
+        what = "the raw score" if is_raw else "the prediction"
+        if forest.target.classes is not None and not is_raw:
+            what = "the probability"
+        of = "" if self._names == ("prediction",) else f" of {self._names[output]!r}"
+        return Scale(self._space, output, what + of, is_raw)
+
+
+def _signs(monotonic: Any, forest: TreeForest) -> dict[int, int]:
+    if monotonic is None:
+        return {}
+    if not isinstance(monotonic, Mapping):
+        return _nonzero(monotone_signs(monotonic, forest.schema, "The model"))
+    signs = {}
+    for key, sign in monotonic.items():
+        (feature,) = ordered_features([key], forest.schema, "monotonic")
+        if isinstance(sign, bool) or sign not in (-1, 0, 1):
+            raise InvalidInput(f"monotonic[{key!r}]={sign!r}: expected 1, -1 or 0.")
+        if sign:
+            signs[feature] = int(sign)
+    return signs
+
+
+def _nonzero(signs: tuple[int, ...] | None) -> dict[int, int]:
+    return {feature: sign for feature, sign in enumerate(signs or ()) if sign}
+
+
+def _constraints_of(
+    fitted: Any, forest: TreeForest
+) -> tuple[dict[int, int], tuple[tuple[int, ...], ...] | None]:
+    """Read the constraints an estimator was fitted with; a bare model does not know them."""
+    params = fitted.get_params(deep=False) if hasattr(fitted, "get_params") else {}
+    signs = monotone_signs(params.get("monotonic_cst"), forest.schema)
+    groups = interaction_groups(params.get("interaction_cst"), forest.schema.n_features)
+    return _nonzero(signs), groups
+
+
+def _check_finite(space: CellSpace, output: int) -> None:
+    """Refuse sums that could leave the numbers: nothing can be said about them."""
+    terms = largest_terms(space, space.contributions(output))
+    with np.errstate(over="ignore"):
+        total = float(terms.sum()) + abs(float(space.forest.arrays["baseline"][output]))
+    if not np.isfinite(total) or scale_of(space) == 0.0:
+        raise InvalidInput(
+            "The scores of this model overflow, or its tree weights add up to 0, so that its "
+            "predictions need not be numbers. Fit it on a target of smaller magnitude."
+        )
