@@ -30,6 +30,8 @@ void translate(const std::exception_ptr& pointer, void*) {
 }  // namespace
 
 NB_MODULE(_ext, module) {
+    // A model that is still alive when the interpreter ends is no leak worth a page on stderr.
+    nanobind::set_leak_warnings(false);
     module.doc() = "The native kernels of Spinney; see native/ for what they promise.";
     nanobind::register_exception_translator(translate);
     spinney::bindings::bind_base(module);

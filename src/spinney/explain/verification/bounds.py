@@ -11,7 +11,7 @@ from spinney.explain.verification.cells import CellSpace
 from spinney.explain.verification.claims import Claim
 from spinney.explain.verification.differences import run, scale_of
 from spinney.explain.verification.rows import Row, predictions_at, row_of, scores_at
-from spinney.model.links import BINARY_LINKS, LINKS
+from spinney.model.links import BINARY_LINKS, apply_link
 
 _LINK_ERROR = 16 * float(np.finfo(float).eps)
 """Relative error of ``exp`` and ``expit`` that proofs allow for; theirs is a quarter of it."""
@@ -49,8 +49,7 @@ class Scale:
         raw = total / scale_of(self.space)
         if self.is_raw:
             return raw
-        with np.errstate(over="ignore"):
-            return float(LINKS[self._link](np.array([[raw]]))[0, -1])
+        return float(apply_link(self._link, np.array([[raw]]))[0, -1])
 
     def beyond(self, total: float, side: int) -> float:
         """Give a number that no prediction of a sum up to ``total`` is beyond."""

@@ -16,7 +16,7 @@ from spinney.explain.verification.cells import (
     bins_of_words,
 )
 from spinney.model import TreeForest
-from spinney.model.links import LINKS
+from spinney.model.links import apply_link
 from spinney.typing import AnyArray, FloatArray
 
 Row: TypeAlias = Mapping[str, Any]
@@ -124,6 +124,6 @@ def scores_at(forest: TreeForest, rows: Sequence[Row], output: int) -> FloatArra
 def predictions_at(forest: TreeForest, rows: Sequence[Row], output: int) -> tuple[float, ...]:
     """Predict rows: the number, or the probability, that the user sees."""
     raw = forest.raw_scores(forest.conform(table_of(forest, rows), "the model"))
-    seen = LINKS[forest.output.link](raw)
+    seen = apply_link(forest.output.link, raw)
     column = output if seen.shape[1] == raw.shape[1] else seen.shape[1] - 1
     return tuple(float(value) for value in seen[:, column])
