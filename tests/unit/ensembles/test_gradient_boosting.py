@@ -268,3 +268,22 @@ def test_attributes_say_what_was_learnt():
     assert plain.is_categorical_ is None
     for name in ("n_iter_", "is_categorical_", "n_trees_per_iteration_", "feature_importances_"):
         assert not hasattr(GradientBoostingRegressor(), name)
+
+
+def test_apply_gives_the_leaf_of_every_tree():
+    X, y = friedman(300)
+    model = GradientBoostingRegressor(max_iter=4).fit(X, y)
+    leaves = model.apply(X)
+    assert leaves.shape == (300, 4)
+    values = [tree.values[leaves[:, t], 0] for t, tree in enumerate(model.model_)]
+    baseline = model.model_.arrays["baseline"][0]
+    assert np.allclose(baseline + np.sum(values, axis=0), model.predict(X), rtol=1e-14)
+
+
+def test_apply_has_a_place_for_every_class():
+    X, y = friedman(300)
+    classes = np.digitize(y, np.quantile(y, [0.3, 0.6]))
+    model = GradientBoostingClassifier(max_iter=4).fit(X, classes)
+    leaves = model.apply(X[:7])
+    assert leaves.shape == (7, 4, 3)
+    assert np.array_equal(leaves.reshape(7, -1), model.model_.leaf_ids(X[:7]))

@@ -45,7 +45,7 @@ from spinney.model import Model, TreeForest
 from spinney.model.links import apply_link
 from spinney.model.model import State
 from spinney.randomness import seed_from
-from spinney.typing import AnyArray, FloatArray, TableLike
+from spinney.typing import AnyArray, CodeArray, FloatArray, TableLike
 
 BOOSTING_RULES: Mapping[str, Rule] = {
     "learning_rate": Real(0.0, above=True),
@@ -253,6 +253,20 @@ class GradientBoosting(Estimator):
         return self.model_.staged_scores(
             table, trees_per_stage=self.n_trees_per_iteration_, n_threads=self._n_threads()
         )
+
+    def apply(self, X: TableLike) -> CodeArray:
+        """Find the leaf each row falls into, by its number within its tree.
+
+        Returns
+        -------
+        leaves : (n_rows, n_iter_), or (n_rows, n_iter_, n_classes) for more than two classes
+        """
+        self._check_fitted()
+        leaves = self.model_.leaf_ids(
+            X, n_threads=self._n_threads(), estimator_name=type(self).__name__
+        )
+        n_outputs = self.n_trees_per_iteration_
+        return leaves if n_outputs == 1 else leaves.reshape(len(leaves), -1, n_outputs)
 
     def _through_link(self, scores: FloatArray) -> FloatArray:
         return apply_link(self.model_.output.link, scores, n_threads=self._n_threads())
