@@ -65,7 +65,7 @@ BOOSTING_RULES: Mapping[str, Rule] = {
     "max_bins": Integer(2, 255),
     "categorical_features": Checked("'from_dtype', None, a mask, positions or names"),
     "monotonic_cst": Checked("None, -1, 0 or 1 per feature, or a dict from names to these"),
-    "interaction_cst": Checked("None, 'pairwise', 'no_interactions' or groups of positions"),
+    "interaction_cst": Checked("None, 'pairwise', 'no_interactions' or groups of features"),
     "unseen": Choice(("missing", "error")),
     "extra_columns": Choice(("error", "ignore")),
     "warm_start": Boolean(),
