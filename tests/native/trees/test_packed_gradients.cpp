@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "native/base/failure.hpp"
 #include "native/base/isa.hpp"
 #include "native/base/random.hpp"
 #include "native/trees/packed_gradients.hpp"
@@ -230,6 +231,23 @@ TEST(rows_that_are_not_grown_on_are_cut_off_at_the_ends_of_the_grid) {
             given.gradients[5] = -kInfinity;
             given.hessians[8] = kInfinity;
             check_rows(given);
+        }
+    });
+}
+
+TEST(infinite_rows_are_refused_if_they_are_grown_on) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    for_every_isa([] {
+        for (const std::size_t row : {0UL, 20UL, 2999UL}) {
+            PackedGradients found;
+            Given given = make_given(3000, true);
+            given.hessians[row] = kInfinity;
+            CHECK_THROWS(spinney::Failure, found.fill(given.input(), {}, 1));
+            given = make_given(3000, false);
+            given.gradients[row] = -kInfinity;
+            CHECK_THROWS(spinney::Failure, found.fill(given.input(), {}, 1));
+            given.rows = {static_cast<std::uint32_t>(row)};
+            CHECK_THROWS(spinney::Failure, found.fill(given.input(), given.rows, 1));
         }
     });
 }

@@ -45,6 +45,7 @@ from spinney.model import Model, TreeForest
 from spinney.model.links import LINKS
 from spinney.model.model import State
 from spinney.randomness import seed_from
+from spinney.trees.gradient import check_factors
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 BOOSTING_RULES: Mapping[str, Rule] = {
@@ -144,7 +145,10 @@ class GradientBoosting(Estimator):
         stops, held_out = _validation(params, reading, given, seed, intake)
         if isinstance(held_out, HeldOut):
             self._check_held_out(held_out, reading, loss)
-        rows = arrange_rows(reading, self._factors(reading), held_out, intake)
+        factors = self._factors(reading)
+        if factors is not None:
+            check_factors(factors)  # before anything is summed
+        rows = arrange_rows(reading, factors, held_out, intake)
         if not settings.leaves_count_rows:
             warn_of_small_weights(rows, settings.tree.min_samples_leaf)
         return Plan(params, reading.schema, rows, loss, settings, stops)
