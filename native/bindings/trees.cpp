@@ -116,7 +116,7 @@ class BoundGrower {
         nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
         settings_.seed = random_bits(seed_, Stream::kFeatures, into.size());
         GrownTree tree = grower_.grow(input, chosen, settings_);
-        for (double& value : tree.values) value *= learning_rate_;
+        take_steps(tree.values, learning_rate_);
         n_nodes_ = tree.feature.size();
         into.append(tree, thresholds(tree));
     }
@@ -254,14 +254,16 @@ void bind_trees(nb::module_& module) {
             "Values of the nodes of the last tree, copied.")
         .def(
             "set_last_values",
-            [](GrownTrees& trees, const Array<double>& values) {
+            [](GrownTrees& trees, const Array<double>& values, double learning_rate) {
                 const auto to = trees.last_values();
                 if (values.size() != to.size()) {
                     throw Failure(FailureKind::kInvalidInput, "values do not fit the last tree");
                 }
                 std::copy_n(values.data(), values.size(), to.begin());
+                take_steps(to, learning_rate);
             },
-            "values"_a, "Give the nodes of the last tree other values.");
+            "values"_a, "learning_rate"_a,
+            "Give the nodes of the last tree other values, times the learning rate.");
 
     nb::class_<BoundGrower>(module, "GradientGrower", "Grows the trees of a boosted sum.")
         .def(nb::init<const Bins&, const Array<std::int32_t>&, const Array<std::uint8_t>&,

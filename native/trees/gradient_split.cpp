@@ -88,7 +88,10 @@ class FeatureSearch {
     /// Scores the cuts behind the first n cells, with `extra` rows on the left, and keeps the best.
     void take_best(std::size_t n, const GradientSums& extra) {
         if (!task_.settings.monotone.empty()) return take_best_bounded(n, extra);
-        const CutTerms& terms = limits_->terms;
+        CutTerms terms = limits_->terms;
+        // Missing values alone on the left are the mirror image of all values on the left, which
+        // was looked at before: only rounding could make it the better one.
+        if (extra.weight > 0) terms.least_weight = std::max(terms.least_weight, extra.weight + 1);
         const Cut cut = is_packed_ ? active_best_cut_packed()(packed_, n, task_.packing.pack(extra),
                                                               terms, task_.packing)
                                    : active_best_cut_wide()(wide_, n, extra, terms);

@@ -1,6 +1,12 @@
 #include "native/trees/grown_trees.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <string>
+
+#include "native/base/failure.hpp"
 
 namespace spinney {
 namespace {
@@ -10,7 +16,33 @@ void insert(std::vector<Number>& all, const Numbers& more) {
     all.insert(all.end(), more.begin(), more.end());
 }
 
+/// As Python prints it, for messages.
+std::string text_of(double number) {
+    std::array<char, 32> text{};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+    return {text.data(), end};
+}
+
 }  // namespace
+
+void take_steps(std::span<double> values, double learning_rate) {
+    for (double& value : values) {
+        const double step = value * learning_rate;
+        if (!std::isfinite(value)) {
+            throw Failure(FailureKind::kInvalidInput,
+                          "The best value of a leaf is not a finite number: targets and scores are "
+                          "too far apart. Divide y by a constant, or lower learning_rate.");
+        }
+        if (!std::isfinite(step)) {
+            throw Failure(FailureKind::kInvalidParameter,
+                          "learning_rate=" + text_of(learning_rate) +
+                              ": times the value of a leaf, " + text_of(value) +
+                              ", it is beyond every number. Lower learning_rate: 1.0 takes the "
+                              "whole step, and less is usual.");
+        }
+        value = step;
+    }
+}
 
 void GrownTrees::append(const GrownTree& tree, std::span<const double> threshold) {
     put_behind(tree, threshold);

@@ -9,6 +9,10 @@
 
 namespace spinney {
 
+/// Turns the values of nodes into steps: values times the learning rate. Failure if a value
+/// (kInvalidInput) or a step (kInvalidParameter) is not a finite number.
+void take_steps(std::span<double> values, double learning_rate);
+
 /// Trees of scalar values behind each other, as a forest stores them.
 ///
 /// Adding one costs no more than its nodes: a small tree is grown in less time than it would take

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "native/base/failure.hpp"
 #include "native/base/isa.hpp"
 #include "native/base/parallel.hpp"
 #include "native/trees/quantise.hpp"
@@ -92,6 +93,11 @@ void PackedGradients::fill(const GradientInput& input, std::span<const std::uint
     largest_hessian_ = !has_hessians_ ? 1.0F
                        : known        ? input.largest_hessian
                                       : largest(input.hessians, rows, n_threads);
+    if (!std::isfinite(largest_gradient_) || !std::isfinite(largest_hessian_)) {
+        throw Failure(FailureKind::kInvalidInput,
+                      "The derivatives of a row, times its weight, are beyond what 32 bits hold. "
+                      "Divide all weights by a constant, or y.");
+    }
     const Packing& packing = has_hessians_ ? kWithHessian : kWithoutHessian;
     if (n_repeats_ > kFewRows) {
         place(input, packing, n_threads);

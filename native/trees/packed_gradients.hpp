@@ -118,7 +118,7 @@ struct GradientInput {
 /// no row that is not grown on.
 class PackedGradients {
   public:
-    /// rows: the ones grown on; empty: all.
+    /// rows: the ones grown on; empty: all. Failure(kInvalidInput) if one of them is infinite.
     void fill(const GradientInput& input, std::span<const std::uint32_t> rows, int n_threads);
 
     const Packing& packing() const { return packing_; }

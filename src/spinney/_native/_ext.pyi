@@ -316,8 +316,8 @@ class GrownTrees:
     def last_values(self) -> NDArray[numpy.float64]:
         """Values of the nodes of the last tree, copied."""
 
-    def set_last_values(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Give the nodes of the last tree other values."""
+    def set_last_values(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], learning_rate: float) -> None:
+        """Give the nodes of the last tree other values, times the learning rate."""
 
 class GradientGrower:
     """Grows the trees of a boosted sum."""

@@ -58,7 +58,10 @@ class Real:
         """Tell whether the value may be used."""
         if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
             return False
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # an integer beyond all floats
+            return False
         high_enough = number > self.least if self.above else number >= self.least
         low_enough = number < self.most if self.below else number <= self.most
         return math.isfinite(number) and high_enough and low_enough

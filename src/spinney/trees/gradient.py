@@ -19,6 +19,15 @@ _NO_NUMBERS, _NO_ROWS = np.empty(0, np.float32), np.empty(0, np.uint32)
 _NOT_KNOWN = (-1.0, -1.0)
 
 
+def check_factors(factors: FloatArray) -> None:
+    """Refuse factors of losses that derivatives cannot be multiplied by."""
+    if not _LEAST_FACTOR <= factors.max() <= _MOST_FACTOR:
+        raise InvalidInput(
+            f"The largest weight of a row, class weights included, is {factors.max():.1e}: "
+            "derivatives in 32 bits leave no room for it. Divide all weights by a constant."
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradientTreeSettings:
     """Limits of one tree of a boosted sum; the native grower trusts them."""
@@ -57,7 +66,7 @@ class GradientTreeSettings:
         native.max_leaf_nodes = min(self.max_leaf_nodes or 0, _MOST)
         native.max_depth = min(self.max_depth or 0, _MOST)
         native.leaf_wise = self.leaf_wise
-        native.min_samples_leaf = self.min_samples_leaf
+        native.min_samples_leaf = float(min(self.min_samples_leaf, 2**62))
         native.min_child_weight = self.min_child_weight
         native.l1 = self.l1
         native.l2 = self.l2
@@ -127,11 +136,8 @@ class GradientGrower:
         elif weights is not None:
             self._integers, exponent = fixed_weights(weights, bits=32)
             factors = weights if factors is None else weights * factors
-        if factors is not None and not _LEAST_FACTOR <= factors.max() <= _MOST_FACTOR:
-            raise InvalidInput(
-                f"The largest weight of a row, class weights included, is {factors.max():.1e}: "
-                "derivatives in 32 bits leave no room for it. Divide all weights by a constant."
-            )
+        if factors is not None:
+            check_factors(factors)
         self._factors = None if factors is None else factors.astype(np.float32)
         self._weight_scale = float(np.ldexp(1.0, exponent))
 
@@ -155,8 +161,9 @@ class GradientGrower:
         """
         second = _NO_NUMBERS if hessians is None else hessians
         if self._factors is not None:
-            gradients = gradients * self._factors
-            second = self._factors if hessians is None else hessians * self._factors
+            with np.errstate(over="ignore"):  # infinite ones are refused where the largest is known
+                gradients = gradients * self._factors
+                second = self._factors if hessians is None else hessians * self._factors
         if rows is not None or self._factors is not None:
             largest = _NOT_KNOWN  # of what is grown on
         self._native.grow(

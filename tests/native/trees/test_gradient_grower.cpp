@@ -233,26 +233,6 @@ TEST(one_huge_gradient_does_not_blind_the_others) {
     }
 }
 
-TEST(partition_is_stable_and_complete_for_every_number_of_threads) {
-    const Problem problem = make_problem(50'000, 1);
-    spinney::RowPartition::GoesLeft goes_left{};
-    for (std::size_t bin = 0; bin < 90; ++bin) goes_left[bin] = 1;
-    for (const int n_threads : {1, 3}) {
-        spinney::RowPartition rows(problem.n_rows);
-        const std::size_t middle =
-            rows.split({0, problem.n_rows, 0}, problem.bins.data(), goes_left, n_threads);
-        std::vector<std::uint32_t> expected;
-        for (const std::uint8_t side : {1, 0}) {
-            for (std::uint32_t row = 0; row < problem.n_rows; ++row) {
-                if (goes_left[problem.bins[row]] == side) expected.push_back(row);
-            }
-            if (side == 1) CHECK(expected.size() == middle);
-        }
-        const auto found = rows.rows({0, problem.n_rows, 1});
-        CHECK(std::equal(found.begin(), found.end(), expected.begin(), expected.end()));
-    }
-}
-
 TEST(trees_do_not_depend_on_threads_or_instruction_sets) {
     const Problem problem = make_problem(20'000, 20);
     const auto best = spinney::best_isa();

@@ -1,3 +1,7 @@
+#include <cmath>
+#include <string>
+
+#include "native/base/failure.hpp"
 #include "native/trees/grown_trees.hpp"
 #include "tests/native/check.hpp"
 
@@ -92,6 +96,25 @@ TEST(values_of_the_last_tree_can_be_changed) {
     CHECK(trees.last_values().size() == 3);
     trees.last_values()[1] = -1.0;
     CHECK(trees.nodes().values[10] == -1.0);
+}
+
+TEST(steps_are_values_times_the_learning_rate_or_refused) {
+    std::vector<double> values = {1.5, -2.0, 0.0};
+    spinney::take_steps(values, 0.5);
+    CHECK(values == std::vector<double>({0.75, -1.0, 0.0}));
+    const auto message = [](std::vector<double> given, double rate) {
+        try {
+            spinney::take_steps(given, rate);
+        } catch (const spinney::Failure& failure) {
+            return std::string(failure.what());
+        }
+        return std::string();
+    };
+    CHECK(message({0.5, -1.7}, 1e308).empty());
+    CHECK(message({0.5, -1.9}, 1e308)
+              .starts_with("learning_rate=1e+308: times the value of a leaf, -1.9"));
+    CHECK(message({std::nan("")}, 0.1).starts_with("The best value of a leaf is not"));
+    CHECK(message({-INFINITY}, 0.0).starts_with("The best value of a leaf is not"));
 }
 
 CHECK_MAIN

@@ -3,7 +3,6 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import log_loss, mean_squared_error
-from tests.reference.boosting import slow_boosting
 
 import spinney
 from spinney import GradientBoostingClassifier, GradientBoostingRegressor
@@ -18,51 +17,6 @@ def friedman(n, n_features=8, seed=0):
     X = rng.random((n, n_features))
     y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3]
     return X, y + 5 * X[:, 4] + rng.normal(size=n)
-
-
-@pytest.mark.parametrize("l2", [0.0, 2.0])
-def test_scores_equal_the_slow_twin_of_squared_loss(l2):
-    X, y = RNG.integers(0, 9, (80, 3)).astype(float), RNG.normal(size=80)
-    model = GradientBoostingRegressor(
-        max_iter=6, max_leaf_nodes=5, min_samples_leaf=4, l2_regularization=l2, learning_rate=0.3
-    ).fit(X, y)
-    expected = slow_boosting(
-        X,
-        y,
-        derivatives=lambda y, s: (s - y, np.ones_like(y)),
-        start=y.mean(),
-        rounds=6,
-        rate=0.3,
-        max_leaves=5,
-        l2=l2,
-        min_rows=4,
-    )
-    assert np.allclose(model.predict(X), expected, atol=1e-6)
-
-
-def test_scores_equal_the_slow_twin_of_logistic_loss():
-    X = RNG.integers(0, 9, (80, 3)).astype(float)
-    y = (X[:, 0] + RNG.normal(0, 3, 80) > 4).astype(float)
-
-    def derivatives(y, s):
-        p = 1 / (1 + np.exp(-s))
-        return p - y, p * (1 - p)
-
-    model = GradientBoostingClassifier(
-        max_iter=6, max_leaf_nodes=5, min_samples_leaf=4, learning_rate=0.3, min_child_weight=0.0
-    ).fit(X, y)
-    expected = slow_boosting(
-        X,
-        y,
-        derivatives=derivatives,
-        start=np.log(y.mean() / (1 - y.mean())),
-        rounds=6,
-        rate=0.3,
-        max_leaves=5,
-        l2=0.0,
-        min_rows=4,
-    )
-    assert np.allclose(model.decision_function(X), expected, atol=1e-5)
 
 
 def test_held_out_loss_is_that_of_scikit_learn():
@@ -275,7 +229,8 @@ def test_apply_gives_the_leaf_of_every_tree():
     model = GradientBoostingRegressor(max_iter=4).fit(X, y)
     leaves = model.apply(X)
     assert leaves.shape == (300, 4)
-    values = [tree.values[leaves[:, t], 0] for t, tree in enumerate(model.model_)]
+    trees = zip(model.model_, leaves.T, strict=True)
+    values = [tree.values[leaf, 0] for tree, leaf in trees]
     baseline = model.model_.arrays["baseline"][0]
     assert np.allclose(baseline + np.sum(values, axis=0), model.predict(X), rtol=1e-14)
 
@@ -287,3 +242,23 @@ def test_apply_has_a_place_for_every_class():
     leaves = model.apply(X[:7])
     assert leaves.shape == (7, 4, 3)
     assert np.array_equal(leaves.reshape(7, -1), model.model_.leaf_ids(X[:7]))
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+@pytest.mark.parametrize(
+    "make", [GradientBoostingClassifier, spinney.HistGradientBoostingClassifier]
+)
+def test_a_single_class_is_certain(make, early_stopping, tmp_path):
+    X, _ = friedman(60)
+    model = make(max_iter=3, early_stopping=early_stopping).fit(X, ["yes"] * 60)
+    spinney.save(model, tmp_path / "model.spn")
+    theirs = HistGradientBoostingClassifier(max_iter=3).fit(X, ["yes"] * 60)
+    for some in (model, spinney.load(tmp_path / "model.spn")):
+        assert some.classes_.tolist() == theirs.classes_.tolist() == ["yes"]
+        assert some.n_trees_per_iteration_ == theirs.n_trees_per_iteration_ == 1
+        assert some.decision_function(X).shape == theirs.decision_function(X).shape == (60,)
+        assert np.array_equal(some.predict(X), theirs.predict(X))
+        assert np.array_equal(some.predict_proba(X), np.ones((60, 1)))
+        assert np.array_equal(some.decision_function(X), np.zeros(60))
+        for stage in some.staged_decision_function(X):
+            assert np.array_equal(stage, np.zeros(60))

@@ -5,7 +5,11 @@ import pandas as pd
 import pytest
 from tests.reference.monotone import keep_monotone, violations
 
-from spinney import GradientBoostingClassifier, GradientBoostingRegressor
+from spinney import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+)
 from spinney.data.intake import read_table
 from spinney.data.schema import FeatureSchema
 from spinney.ensembles.fitting import IntakeSettings, read_problem
@@ -72,12 +76,39 @@ def test_groups_are_read():
     assert interaction_groups("pairwise", 3) == ((0, 1), (0, 2), (1, 2))
     assert interaction_groups("pairwise", 1) == ((0,),)
     assert interaction_groups([(1, 0), [2, 1, 1]], 5) == ((0, 1), (1, 2), (3, 4))
-    with pytest.raises(InvalidInput, match="Did you mean 'pairwise'"):
-        interaction_groups("pairwize", 3)
-    with pytest.raises(InvalidInput, match="sequence of tuples or lists"):
-        interaction_groups([0, 1], 3)
-    with pytest.raises(InvalidInput, match=r"\[0, 2\], specifying the position"):
-        GradientBoostingRegressor(interaction_cst=[[0, 3]]).fit(X[:, :3], Y)
+    assert interaction_groups([], 2) == ((0, 1),)
+    assert interaction_groups([["c", "a"], {"b"}], 4, "abcd") == ((0, 2), (1,), (3,))
+    assert interaction_groups(np.array([[1, 0], [2, 1]]), 3) == ((0, 1), (1, 2))
+    assert interaction_groups([("b", 0)], 3, ("a", "b", "c")) == ((0, 1), (2,))
+
+
+@pytest.mark.parametrize(
+    ("given", "table", "words"),
+    [
+        ("pairwize", X, "Did you mean 'pairwise'"),
+        (3, X, "sequence of tuples or lists, got: interaction_cst=3"),
+        ([[0], 1], X, r"sequence of tuples or lists.*group 1 is 1\. Write \[\[0, 1\], \[2\]\]"),
+        (["ab", "c"], FRAME, r"tuples or lists.*group 0 is 'ab'\. Write"),
+        ([[0], [1, 4]], X, r"\[0, 3\], specifying the position.*got 4 in group 1"),
+        ([[-1]], FRAME, r"got -1 in group 0 of interaction_cst"),
+        ([[True, False]], X, "got True in group 0"),
+        ([[0.0]], X, r"got 0\.0 in group 0"),
+        ([["a"]], X, "names 'a', but X has no feature names. Give positions"),
+        ([["a"], ["bb"]], FRAME, "group 1 .* names 'bb', .*Did you mean 'b'.* X has 'a', 'b',"),
+    ],
+)
+@pytest.mark.parametrize("make", [GradientBoostingRegressor, HistGradientBoostingRegressor])
+def test_wrong_groups_are_refused(make, given, table, words):
+    with pytest.raises(InvalidInput, match=words):
+        make(interaction_cst=given).fit(table, Y)
+
+
+@pytest.mark.parametrize("make", [GradientBoostingRegressor, HistGradientBoostingRegressor])
+def test_names_and_positions_give_the_same_model(make):
+    by_name = make(max_iter=5, interaction_cst=[["d", "c"], {"a"}]).fit(FRAME, Y)
+    by_place = make(max_iter=5, interaction_cst=[[2, 3], [0]]).fit(FRAME, Y)
+    assert by_name.model_ == by_place.model_
+    assert by_name.model_ != make(max_iter=5).fit(FRAME, Y).model_
 
 
 def test_parameters_reach_the_grower(monkeypatch):

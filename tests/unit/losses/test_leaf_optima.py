@@ -246,8 +246,9 @@ def test_held_out_absolute_error_is_that_of_scikit_learn():
 @pytest.mark.parametrize(("name", "power"), [("poisson", 1.0), ("gamma", 2.0), ("tweedie", 1.3)])
 def test_leaves_of_losses_with_log_link_are_optimal(name, power):
     """After a whole step the derivatives of a leaf add up to nothing."""
-    X, _ = table(3000)
-    y = RNG.gamma(0.7, np.exp(X[:, 0] + 0.5 * X[:, 1]))  # no step of a factor of 20 downwards
+    rng = np.random.default_rng(1)  # its own, whichever tests ran before
+    X = rng.normal(size=(3000, 5))
+    y = rng.gamma(0.7, np.exp(X[:, 0] + 0.5 * X[:, 1]))  # no step of a factor of 20 downwards
     settings = {"loss": name, "tweedie_power": 1.3, "max_iter": 2, "learning_rate": 1.0}
     model = GradientBoostingRegressor(**settings).fit(X, y).model_
     scores = model.raw_scores(model.schema.conform(X))
@@ -258,8 +259,9 @@ def test_leaves_of_losses_with_log_link_are_optimal(name, power):
         here = gradients[leaves == leaf]
         assert abs(here.sum()) < 1e-4 * np.abs(here).sum()
     newton = GradientBoostingRegressor(**settings, leaf_steps="newton").fit(X, y).model_
-    newton_scores = newton.raw_scores(model.schema.conform(X))
-    assert formula.mean(y, scores, None) < formula.mean(y, newton_scores, None)
+    # The first trees have the same leaves, so the better values win; later ones need not.
+    first, theirs = (m[:1].raw_scores(model.schema.conform(X)) for m in (model, newton))
+    assert formula.mean(y, first, None) < formula.mean(y, theirs, None)
 
 
 def leaf_numbers(tree, X):

@@ -45,6 +45,7 @@ from spinney.model import Model, TreeForest
 from spinney.model.links import apply_link
 from spinney.model.model import State
 from spinney.randomness import seed_from
+from spinney.trees.gradient import check_factors
 from spinney.typing import AnyArray, CodeArray, FloatArray, TableLike
 
 BOOSTING_RULES: Mapping[str, Rule] = {
@@ -65,7 +66,7 @@ BOOSTING_RULES: Mapping[str, Rule] = {
     "max_bins": Integer(2, 255),
     "categorical_features": Checked("'from_dtype', None, a mask, positions or names"),
     "monotonic_cst": Checked("None, -1, 0 or 1 per feature, or a dict from names to these"),
-    "interaction_cst": Checked("None, 'pairwise', 'no_interactions' or groups of positions"),
+    "interaction_cst": Checked("None, 'pairwise', 'no_interactions' or groups of features"),
     "unseen": Choice(("missing", "error")),
     "extra_columns": Choice(("error", "ignore")),
     "warm_start": Boolean(),
@@ -144,7 +145,10 @@ class GradientBoosting(Estimator):
         stops, held_out = _validation(params, reading, given, seed, intake)
         if isinstance(held_out, HeldOut):
             self._check_held_out(held_out, reading, loss)
-        rows = arrange_rows(reading, self._factors(reading), held_out, intake)
+        factors = self._factors(reading)
+        if factors is not None:
+            check_factors(factors)  # before anything is summed
+        rows = arrange_rows(reading, factors, held_out, intake)
         if not settings.leaves_count_rows:
             warn_of_small_weights(rows, settings.tree.min_samples_leaf)
         return Plan(params, reading.schema, rows, loss, settings, stops)

@@ -24,7 +24,8 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
     Two classes take one tree per round and the loss ``"logistic"`` or ``"exponential"``; more take
     one tree per class and round, and the multinomial loss. The other parameters and attributes are
     those of :class:`GradientBoostingRegressor`, and ``class_weight``: None, "balanced" or a dict.
-    Class weights multiply the loss; they do not count for ``min_samples_leaf``.
+    Class weights multiply the loss; they do not count for ``min_samples_leaf``. A single class is
+    learnt too: its score is 0 and its probability 1, everywhere.
 
     Examples
     --------
@@ -123,7 +124,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
         return weights_per_class(self.class_weight, labels, reading.weights)[labels.codes]
 
     def decision_function(self, X: TableLike) -> FloatArray:
-        """Raw scores: (n_rows,) for two classes, (n_rows, n_classes) for more."""
+        """Raw scores: (n_rows,) for one or two classes, (n_rows, n_classes) for more."""
         return self._decisions(self._raw_scores(X))
 
     def predict_proba(self, X: TableLike) -> FloatArray:
@@ -155,7 +156,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
             yield self._likeliest(probabilities)
 
     def _decisions(self, scores: FloatArray) -> FloatArray:
-        return scores[:, 0] if scores.shape[1] == 1 and len(self.classes_) == 2 else scores
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def _likeliest(self, probabilities: FloatArray) -> AnyArray:
         labels: AnyArray = self.classes_[probabilities.argmax(axis=1)]

@@ -2,14 +2,14 @@
 
 import itertools
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from spinney.data.schema import FeatureSchema
 from spinney.data.table import Kind
-from spinney.errors import InvalidInput, nearest_names
+from spinney.errors import InvalidInput, nearest_names, shorten
 
 _SIGNS = (-1, 0, 1)
 
@@ -77,10 +77,13 @@ def _is_sign(sign: Any) -> bool:
     return isinstance(sign, numbers.Real) and sign in _SIGNS
 
 
-def interaction_groups(given: Any, n_features: int) -> tuple[tuple[int, ...], ...] | None:
+def interaction_groups(
+    given: Any, n_features: int, names: Sequence[str] | None = None
+) -> tuple[tuple[int, ...], ...] | None:
     """Read ``interaction_cst``: groups of features that may occur together on a path.
 
-    Features that no group names form one more group.
+    Features are given by position or, if the table has ``names``, by name. Those that no group
+    names form one more group.
 
     Examples
     --------
@@ -88,6 +91,8 @@ def interaction_groups(given: Any, n_features: int) -> tuple[tuple[int, ...], ..
     ((0,), (1,), (2,))
     >>> interaction_groups([{0, 2}], 4)
     ((0, 2), (1, 3))
+    >>> interaction_groups([["age", "town"]], 3, ["age", "income", "town"])
+    ((0, 2), (1,))
     """
     if given is None:
         return None
@@ -97,23 +102,53 @@ def interaction_groups(given: Any, n_features: int) -> tuple[tuple[int, ...], ..
         if given not in words:
             raise InvalidInput(
                 f"interaction_cst={given!r}: expected None, 'pairwise', 'no_interactions' or a "
-                f"sequence of groups of positions.{nearest_names(given, words)}"
+                f"sequence of groups of positions or names.{nearest_names(given, words)}"
             )
         return tuple(itertools.combinations(everything, min(words[given], n_features)))
-    try:
-        groups = [tuple(group) for group in given]
-    except TypeError:
-        raise InvalidInput(
-            f"Interaction constraints must be a sequence of tuples or lists, got: {given!r}. "
-            "Write [[0, 1], [2]], for example."
-        ) from None
-    for group in groups:
-        if not all(isinstance(f, numbers.Integral) and 0 <= int(f) < n_features for f in group):
-            raise InvalidInput(
-                "Interaction constraints must consist of integer indices in [0, n_features - 1] = "
-                f"[0, {n_features - 1}], specifying the position of features, got invalid "
-                f"indices: {group!r}"
-            )
+    groups = [
+        tuple(sorted({_position(feature, place, n_features, names) for feature in group}))
+        for place, group in enumerate(_read_groups(given))
+    ]
     rest = tuple(sorted(set(everything).difference(*groups)))
-    named = [tuple(sorted({int(feature) for feature in group})) for group in groups]
-    return (*named, rest) if rest else tuple(named)
+    return (*groups, rest) if rest else tuple(groups)
+
+
+def _read_groups(given: Any) -> list[tuple[Any, ...]]:
+    example = "Write [[0, 1], [2]], or [['age', 'income'], ['town']] if X has names, for example."
+    try:
+        groups = list(given)
+    except TypeError:
+        groups = [given]
+    for place, group in enumerate(groups):
+        # A text is a sequence too, of its letters: never what was meant.
+        if isinstance(group, str | bytes) or not isinstance(group, Iterable):
+            raise InvalidInput(
+                "Interaction constraints must be a sequence of tuples or lists, got: "
+                f"interaction_cst={given!r}, where group {place} is {group!r}. {example}"
+            )
+    return [tuple(group) for group in groups]
+
+
+def _position(feature: Any, place: int, n_features: int, names: Sequence[str] | None) -> int:
+    """Find one feature of group ``place``."""
+    where = f"group {place} of interaction_cst"
+    if isinstance(feature, str):
+        if names is None:
+            raise InvalidInput(
+                f"Interaction constraints: {where} names {feature!r}, but X has no feature names. "
+                "Give positions, or a table with names."
+            )
+        if feature not in names:
+            raise InvalidInput(
+                f"Interaction constraints: {where} names {feature!r}, which is no feature of X."
+                f"{nearest_names(feature, names)} X has {shorten(names)}."
+            )
+        return names.index(feature)
+    is_position = isinstance(feature, numbers.Integral) and not isinstance(feature, bool)
+    if not is_position or not 0 <= int(feature) < n_features:
+        raise InvalidInput(
+            "Interaction constraints must consist of integer indices in [0, n_features - 1] = "
+            f"[0, {n_features - 1}], specifying the position of features, or of their names; got "
+            f"{feature!r} in {where}. Correct or remove it."
+        )
+    return int(feature)

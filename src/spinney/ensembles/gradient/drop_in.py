@@ -167,7 +167,8 @@ class HistGradientBoostingClassifier(_DropIn, GradientBoostingClassifier):
     """scikit-learn's ``HistGradientBoostingClassifier`` on our engine.
 
     The parameters are those of scikit-learn 1.9, and ``n_jobs``; what we do differently is said at
-    :class:`HistGradientBoostingRegressor`.
+    :class:`HistGradientBoostingRegressor`. Besides, ``predict_proba`` has a column per class also
+    where y has a single one; scikit-learn's has two then.
 
     Examples
     --------

@@ -87,8 +87,9 @@ def round_settings(
     params: Mapping[str, Any], reading: Reading, loss: Loss, intake: IntakeSettings, *, seed: int
 ) -> RoundSettings:
     """Turn the parameters of an estimator into settings of rounds and trees."""
-    n_features = reading.schema.n_features
-    monotone = monotone_signs(params["monotonic_cst"], reading.schema, intake.estimator_name)
+    schema = reading.schema
+    monotone = monotone_signs(params["monotonic_cst"], schema, intake.estimator_name)
+    names = schema.names if schema.names_given else None
     if params["monotonic_cst"] is not None and isinstance(loss, MultinomialLoss):
         raise InvalidInput(
             "monotonic constraints are not supported for multiclass classification: the classes "
@@ -111,7 +112,7 @@ def round_settings(
             max_features=params["max_features"],
             max_features_per_tree=params["max_features_per_tree"],
             monotone=monotone,
-            interactions=interaction_groups(params["interaction_cst"], n_features),
+            interactions=interaction_groups(params["interaction_cst"], schema.n_features, names),
         ),
         exact_steps=params.get("leaf_steps") == "exact",
         leaves_count_rows=params.get("leaves_count_rows", False),

@@ -70,8 +70,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     monotonic_cst : None, sequence or dict
         1, -1 or 0 per feature, or by name: the prediction never falls, never rises, or may do both
         as the feature rises.
-    interaction_cst : None, "pairwise", "no_interactions" or sequence of groups of positions
-        Features that may occur together on a path of a tree.
+    interaction_cst : None, "pairwise", "no_interactions" or sequence of groups
+        Features that may occur together on a path of a tree; groups are of positions or names.
     unseen : {"missing", "error"}
         What an unknown category means at predict.
     extra_columns : {"error", "ignore"}

@@ -1,5 +1,6 @@
 """The loop of gradient boosting, on one screen."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,9 @@ import numpy as np
 from spinney.ensembles.gradient.rows import BoostingRows
 from spinney.ensembles.gradient.stopping import Watch
 from spinney.ensembles.gradient.sums import BoostedSum
+from spinney.errors import InvalidInput, InvalidParameter
 from spinney.losses import Loss, PointLoss
+from spinney.losses.loss import RowDerivatives
 from spinney.resampling import RowDraws
 from spinney.trees.gradient import GradientGrower, GradientTreeSettings
 from spinney.typing import FloatArray
@@ -61,15 +64,16 @@ def boost_rounds(
         for number in range(grown.n_rounds, settings.max_rounds):
             chosen = rows.train.rows if draws is None else draws.draw(number)
             at = loss.derivatives(y, scores, settings.n_threads, at)
+            _refuse_divergence(at, rows, loss, settings, number)
             for output, gradients in enumerate(at.gradients):
                 hessians = None if loss.has_constant_hessian else at.hessians[output]
                 grower.grow(gradients, hessians, trees, rows=chosen, largest=at.limits[output])
                 if isinstance(loss, PointLoss) and loss.has_order_statistic_leaves:
                     of_nodes, weights = grower.node_rows(), rows.train.weights
                     best = loss.best_leaf_values(y, scores, weights, of_nodes, settings.n_threads)
-                    trees.set_last_values(rate * grower.keep_monotone(best))
+                    trees.set_last_values(grower.keep_monotone(best), rate)
                 elif by_formula:
-                    trees.set_last_values(rate * loss.exact_steps(trees.last_values()))
+                    trees.set_last_values(loss.exact_steps(trees.last_values()), rate)
                 grower.add_leaf_values(trees, scores[:, output])
             should_stop = watch is not None and watch.look(grown)
             grown.end_round(number + 1)
@@ -81,6 +85,32 @@ def boost_rounds(
         grown.drop_unfinished_round()
         return True
     return False
+
+
+def _refuse_divergence(
+    at: RowDerivatives, rows: BoostingRows, loss: Loss, settings: RoundSettings, number: int
+) -> None:
+    """Refuse rounds that made derivatives infinite: every further tree would be noise.
+
+    Rows that only validate may have such derivatives: nothing is grown from them.
+    """
+    if all(math.isfinite(most) for limits in at.limits for most in limits):
+        return
+    trained_on = [rows.train.take(part.T) for part in (at.gradients, at.hessians) if part.size]
+    if all(np.isfinite(part).all() for part in trained_on):
+        return
+    if not number:
+        raise InvalidInput(
+            "The derivatives of the loss are infinite before the first round: targets are too far "
+            "apart for 32 bits. Multiply y by a constant."
+        )
+    overshoots = loss.link == "log" and not settings.exact_steps
+    raise InvalidParameter(
+        f"learning_rate={settings.learning_rate!r}: after {number} rounds derivatives of the loss "
+        "are beyond what 32 bits hold, because steps lead farther and farther away. Lower "
+        "learning_rate; 1.0 takes the whole step, and less is usual."
+        + (" Or let GradientBoostingRegressor go by leaf_steps='exact'." if overshoots else "")
+    )
 
 
 def _weights_and_factors(
