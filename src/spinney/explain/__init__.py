@@ -1,5 +1,15 @@
 """Why a model says what it says: exact answers, read from the frozen model."""
 
+from spinney.explain.importance import Importances as Importances
+from spinney.explain.importance import gain_importance as gain_importance
+from spinney.explain.importance import split_importance as split_importance
+from spinney.explain.permutation import permutation_importance as permutation_importance
 from spinney.explain.reading import raw_output_names as raw_output_names
 
-__all__: list[str] = ["raw_output_names"]
+__all__: list[str] = [
+    "Importances",
+    "gain_importance",
+    "permutation_importance",
+    "raw_output_names",
+    "split_importance",
+]
