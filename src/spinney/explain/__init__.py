@@ -1,5 +1,9 @@
 """Why a model says what it says: exact answers, read from the frozen model."""
 
+from spinney.explain.dependence import IndividualCurves as IndividualCurves
+from spinney.explain.dependence import PartialDependence as PartialDependence
+from spinney.explain.dependence import individual_curves as individual_curves
+from spinney.explain.dependence import partial_dependence as partial_dependence
 from spinney.explain.importance import Importances as Importances
 from spinney.explain.importance import gain_importance as gain_importance
 from spinney.explain.importance import split_importance as split_importance
@@ -8,7 +12,11 @@ from spinney.explain.reading import raw_output_names as raw_output_names
 
 __all__: list[str] = [
     "Importances",
+    "IndividualCurves",
+    "PartialDependence",
     "gain_importance",
+    "individual_curves",
+    "partial_dependence",
     "permutation_importance",
     "raw_output_names",
     "split_importance",
