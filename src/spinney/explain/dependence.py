@@ -258,10 +258,7 @@ def with_value(table: Table, feature: int, points: Column, point: int) -> Table:
 def row_weights(sample_weight: Any, n_rows: int) -> FloatArray:
     """Read the weights of rows; 1 each if there are none."""
     weights = read_weights(sample_weight, n_rows)
-    if weights is None:
-        return np.ones(n_rows)
-    # A power of two changes no digit, and products with huge weights stay finite.
-    return np.ldexp(weights, -int(np.frexp(weights.max())[1]))
+    return np.ones(n_rows) if weights is None else weights
 
 
 def freeze_labels(labels: AnyArray) -> AnyArray:
