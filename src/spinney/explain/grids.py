@@ -102,12 +102,13 @@ def between(cuts: FloatArray, most: int) -> FloatArray:
         return np.zeros(1)
     with np.errstate(over="ignore", invalid="ignore"):
         middle = cuts[:-1] / 2 + cuts[1:] / 2
-        inside = np.where((cuts[:-1] < middle) & (middle <= cuts[1:]), middle, cuts[1:])
+        inside = np.where(cuts[:-1] < middle, middle, cuts[1:])
         steps = np.diff(cuts) / 2
         step = (steps[0], steps[-1]) if len(steps) else (1.0, 1.0)
-        first, last = cuts[0] - step[0], cuts[-1] + step[1]
-    first = min(first, cuts[0])
-    last = last if cuts[-1] < last < np.inf else np.nextafter(cuts[-1], np.inf)
+        first = np.fmin(cuts[0] - step[0], cuts[0])  # NaN where a cut is infinite
+        last = cuts[-1] + step[1]
+        if not cuts[-1] < last < np.inf:
+            last = np.nextafter(cuts[-1], np.inf)
     points = np.array([first, *inside, last])
     if len(points) <= most:
         return points

@@ -16,6 +16,7 @@ from tests.unit.explain.forests import LEVELS, boosted, classified, mean_of_vect
 from spinney import DecisionTreeRegressor, GradientBoostingRegressor
 from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
 from spinney.explain import individual_curves, partial_dependence
+from spinney.explain.grids import between
 
 QUESTIONS = [["age"], ["income"], ["tree"], ["income", "tree"], ["member", "age"]]
 
@@ -148,6 +149,38 @@ def test_the_default_grid_misses_nothing():
     assert np.allclose(values[place], asked, rtol=1e-12)
 
 
+def test_a_value_at_a_threshold_goes_left_as_in_the_model():
+    fitted, frame, _ = boosted()
+    on_age = [tree.threshold[tree.feature == 0] for tree in fitted.model_]
+    thresholds = np.unique(np.concatenate(on_age)).astype(float)
+    found = partial_dependence(fitted, "age", frame, grid=thresholds)
+    curves = individual_curves(fitted, "age", frame, grid=thresholds)
+    direct = np.array([fitted.predict(frame.assign(age=value)) for value in thresholds])
+    assert np.array_equal(curves.values, direct.T)
+    assert np.allclose(found.values, direct.mean(axis=1), rtol=1e-12)
+
+
+def test_a_split_that_tells_missing_values_from_all_others_cuts_no_numbers():
+    X = np.array([[np.nan], [1.0], [2.0], [np.nan]] * 5)
+    tree = DecisionTreeRegressor().fit(X, np.isnan(X[:, 0]))
+    assert tree.model_[0].threshold[0] == np.inf
+    found = partial_dependence(tree, 0)
+    assert found.grids[0].tolist() == [0.0, pytest.approx(np.nan, nan_ok=True)]
+    assert found.values.tolist() == [0.0, 1.0]
+
+
+def test_neighbouring_floats_have_points_of_their_own():
+    cuts = np.array([1.0, np.nextafter(1.0, 2.0), 2.0, np.finfo(float).max])
+    points = between(cuts, 100)
+    assert np.array_equal(np.searchsorted(cuts, points), np.arange(5))
+    tiny = np.array([5e-324, 1e-323, 1.5e-323])
+    assert np.array_equal(np.searchsorted(tiny, between(tiny, 100)), np.arange(4))
+    endless = np.array([-np.inf, 3.0])
+    assert np.array_equal(np.searchsorted(endless, between(endless, 100)), np.arange(3))
+    alone = np.array([-np.inf])
+    assert np.array_equal(np.searchsorted(alone, between(alone, 100)), np.arange(2))
+
+
 def test_a_large_grid_is_thinned_and_keeps_its_ends():
     fitted, frame, _ = boosted()
     whole = partial_dependence(fitted, "age", frame, grid=1000).grids[0]
@@ -165,6 +198,7 @@ def test_levels_booleans_and_missing_are_asked_about_by_name():
     assert partial_dependence(fitted, "tree", known).grids[0].tolist() == list(LEVELS)
     assert partial_dependence(fitted, "tree").grids[0].tolist() == [*LEVELS, None]
     assert partial_dependence(fitted, "member", frame).grids[0].tolist() == [False, True]
+    assert partial_dependence(fitted, "member").grids[0][0] is False
     chosen = partial_dependence(fitted, "tree", frame, grid=["yew", None, "ash"])
     assert chosen.grids[0].tolist() == ["yew", None, "ash"]
     whole = partial_dependence(fitted, "tree", frame).values

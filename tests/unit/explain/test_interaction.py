@@ -95,6 +95,14 @@ def test_whole_weights_are_repetitions():
     assert np.allclose(weighted.overall_sizes, repeated.overall_sizes, rtol=1e-9)
 
 
+def test_rows_of_weight_zero_are_as_if_absent():
+    fitted, frame, _ = boosted()
+    weights = (np.arange(len(frame)) % 2).astype(float)
+    assert asked(fitted, frame, sample_weight=weights).n_rows == weights.sum()
+    drawn = asked(fitted, frame, sample_weight=weights, max_rows=40)
+    assert drawn.n_rows == 40
+
+
 def test_many_rows_are_drawn_from_by_the_seed():
     fitted, frame, _ = boosted()
     few = asked(fitted, frame, max_rows=50)

@@ -14,6 +14,7 @@ from tests.unit.explain.forests import boosted, classified, mean_of_vectors, mix
 from spinney import DecisionTreeRegressor, GradientBoostingClassifier, GradientBoostingRegressor
 from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
 from spinney.explain import permutation_importance
+from spinney.explain.permutation import score_falls
 from spinney.explain.shuffling import shuffle_column
 
 
@@ -98,6 +99,24 @@ def test_neither_threads_nor_other_features_change_the_shuffles():
     assert np.array_equal(alone.standard_errors, many.standard_errors)
     assert fitted.n_jobs is None
     assert not np.array_equal(asked(fitted, frame, y, random_state=8).values, alone.values)
+
+
+def test_a_shuffle_is_a_function_of_feature_and_repeat():
+    def orders(features):
+        seen = {}
+
+        def measure(feature, rows):
+            seen.setdefault(feature, []).append(tuple(rows.tolist()))
+            return 0.0
+
+        score_falls(measure, features, 50, 3, seed=1)
+        assert seen.pop(None) == [tuple(range(50))]
+        return seen
+
+    three = orders([0, 1, 2])
+    assert all(sorted(order) == list(range(50)) for drawn in three.values() for order in drawn)
+    assert len({order for drawn in three.values() for order in drawn}) == 9
+    assert orders([2])[2] == three[2]
 
 
 def test_whole_weights_count_in_the_score():
