@@ -332,7 +332,8 @@ def _from_rows(
     table, weights = weighted
     known = {one.feature: one.bins for one in grids}
     others = [feature for feature in bins.features if feature not in known]
-    chance = RowsOfTable(bins.of_rows(table, others), weights, np.flatnonzero(weights))
+    rows = np.flatnonzero(weights)
+    chance = RowsOfTable(bins.of_rows(table, others), weights, float(weights.sum()), rows)
     return expected_scores(forest, bins, known, chance, answer.position)
 
 

@@ -34,12 +34,14 @@ class RowsOfTable:
     bins: Mapping[int, AnyArray]
     weights: FloatArray
     """Of all rows of the table."""
+    total: float
+    """Weight of all rows."""
     rows: AnyArray
 
     @property
     def share(self) -> float:
         """Weight of the rows, relative to that of all."""
-        return float(self.weights[self.rows].sum() / self.weights.sum())
+        return float(self.weights[self.rows].sum()) / self.total
 
     def divided(self, tree: Tree, node: int, goes_left: AnyArray) -> tuple[Self, Self]:
         """Send every row to its child."""

@@ -15,7 +15,12 @@ from spinney.errors import InvalidInput, InvalidParameter, nearest_names
 from spinney.explain.choosing import used_features
 from spinney.explain.importance import Importances
 from spinney.explain.reading import forest_of
-from spinney.explain.shuffling import columns_of_features, shuffle_column, take_column
+from spinney.explain.shuffling import (
+    columns_of_features,
+    shuffle_column,
+    take_column,
+    under_names_of,
+)
 from spinney.model import TreeForest
 from spinney.model.links import LINKS
 from spinney.model.tree import freeze
@@ -89,7 +94,7 @@ def permutation_importance(
     seed = seed_from(random_state)
     if n_jobs is not None:
         resolve_n_jobs(n_jobs)
-    table = forest.conform(X, type(fitted).__name__)
+    table = under_names_of(forest.schema, forest.conform(X, type(fitted).__name__))
     n_targets = len(read_vector(y, "y"))
     if n_targets != table.n_rows:
         raise InvalidInput(

@@ -15,6 +15,16 @@ from spinney.errors import InvalidInputType
 from spinney.typing import AnyArray, TableLike
 
 
+def under_names_of(schema: FeatureSchema, table: Table) -> Table:
+    """Give a table that conforms the names of the features, so that it conforms without a word.
+
+    Whatever was to be said about names was said when it was read; scorers read it many times.
+    """
+    columns = zip(schema.names, table.columns, strict=True)
+    named = [replace(column, name=name) for name, column in columns]
+    return Table(table.n_rows, named, names_given=schema.names_given)
+
+
 def take_column(table: Table, feature: int | None, rows: AnyArray) -> Table:
     """Give a table with one column's values taken from other rows; the others are shared."""
     if feature is None:

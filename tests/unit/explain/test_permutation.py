@@ -174,6 +174,19 @@ def test_columns_in_another_order_are_found_by_name():
     assert np.array_equal(by_function.values, asked(fitted, frame, y).values)
 
 
+@pytest.mark.parametrize("fitted_on_names", [True, False])
+def test_a_table_without_the_names_is_complained_about_once(fitted_on_names):
+    frame = mixed_frame()[0][["age", "income"]]
+    named, plain = frame, frame.to_numpy()
+    first, second = (named, plain) if fitted_on_names else (plain, named)
+    y = mixed_frame()[1]
+    fitted = GradientBoostingRegressor(max_iter=3, min_samples_leaf=5).fit(first, y)
+    with pytest.warns(UserWarning, match="feature names") as caught:
+        found = asked(fitted, second, y)
+    assert len(caught) == 1
+    assert np.array_equal(found.values, asked(fitted, first, y).values)
+
+
 def test_a_shuffled_frame_keeps_types_index_and_the_original():
     frame, _ = mixed_frame(6)
     before = frame.copy()
