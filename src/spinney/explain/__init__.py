@@ -1,8 +1,37 @@
 """Why a model says what it says: exact answers, read from the frozen model."""
 
+from spinney.explain.accumulated import AccumulatedEffects as AccumulatedEffects
+from spinney.explain.accumulated import accumulated_effects as accumulated_effects
+from spinney.explain.dependence import IndividualCurves as IndividualCurves
+from spinney.explain.dependence import PartialDependence as PartialDependence
+from spinney.explain.dependence import individual_curves as individual_curves
+from spinney.explain.dependence import partial_dependence as partial_dependence
+from spinney.explain.importance import Importances as Importances
+from spinney.explain.importance import gain_importance as gain_importance
+from spinney.explain.importance import split_importance as split_importance
+from spinney.explain.interaction import Interactions as Interactions
+from spinney.explain.interaction import h_statistic as h_statistic
+from spinney.explain.permutation import permutation_importance as permutation_importance
 from spinney.explain.reading import raw_output_names as raw_output_names
 from spinney.explain.verification import Claim as Claim
 from spinney.explain.verification import Verification as Verification
 from spinney.explain.verification import verify as verify
 
-__all__: list[str] = ["Claim", "Verification", "raw_output_names", "verify"]
+__all__: list[str] = [
+    "AccumulatedEffects",
+    "Claim",
+    "Importances",
+    "IndividualCurves",
+    "Interactions",
+    "PartialDependence",
+    "Verification",
+    "accumulated_effects",
+    "gain_importance",
+    "h_statistic",
+    "individual_curves",
+    "partial_dependence",
+    "permutation_importance",
+    "raw_output_names",
+    "split_importance",
+    "verify",
+]
