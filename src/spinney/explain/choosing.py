@@ -9,7 +9,7 @@ from spinney.data.table import Table
 from spinney.errors import InvalidParameter, nearest_names, shorten
 from spinney.explain.reading import raw_output_names
 from spinney.model import TreeForest
-from spinney.model.links import BINARY_LINKS, LINKS
+from spinney.model.links import BINARY_LINKS, apply_link
 from spinney.typing import FloatArray
 
 SCALES = ("raw", "prediction")
@@ -31,7 +31,7 @@ class Answer:
         """Ask the model; (n_rows,). The table must conform."""
         scores = forest.raw_scores(table, n_threads=n_threads)
         if not self.is_sum:
-            scores = LINKS[forest.output.link](scores)
+            scores = apply_link(forest.output.link, scores, n_threads=n_threads)
         numbers_of_rows: FloatArray = scores[:, self.position]
         return numbers_of_rows
 

@@ -22,7 +22,7 @@ from spinney.explain.shuffling import (
     under_names_of,
 )
 from spinney.model import TreeForest
-from spinney.model.links import LINKS
+from spinney.model.links import apply_link
 from spinney.model.tree import freeze
 from spinney.parallelism import resolve_n_jobs
 from spinney.randomness import RowBits, Stream, random_bits, seed_from
@@ -201,10 +201,11 @@ def _own_measure(
     """Measure R² or accuracy of a model that has no estimator."""
     from sklearn.metrics import accuracy_score, r2_score  # noqa: PLC0415 - 0.1 s, for few only
 
-    classes, link = forest.target.classes, LINKS[forest.output.link]
+    classes = forest.target.classes
 
     def measure(feature: int | None, rows: AnyArray) -> float:
-        answers = link(forest.raw_scores(take_column(table, feature, rows), n_threads=n_threads))
+        scores = forest.raw_scores(take_column(table, feature, rows), n_threads=n_threads)
+        answers = apply_link(forest.output.link, scores, n_threads=n_threads)
         if classes is None:
             return float(r2_score(y, answers, **given))
         return float(accuracy_score(y, classes[answers.argmax(axis=1)], **given))

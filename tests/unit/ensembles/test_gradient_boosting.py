@@ -229,10 +229,9 @@ def test_apply_gives_the_leaf_of_every_tree():
     model = GradientBoostingRegressor(max_iter=4).fit(X, y)
     leaves = model.apply(X)
     assert leaves.shape == (300, 4)
-    trees = zip(model.model_, leaves.T, strict=True)
-    values = [tree.values[leaf, 0] for tree, leaf in trees]
-    baseline = model.model_.arrays["baseline"][0]
-    assert np.allclose(baseline + np.sum(values, axis=0), model.predict(X), rtol=1e-14)
+    arrays = model.model_.arrays
+    values = arrays["values"][leaves + arrays["tree_start"][:-1], 0]
+    assert np.allclose(arrays["baseline"] + values.sum(axis=1), model.predict(X), rtol=1e-14)
 
 
 def test_apply_has_a_place_for_every_class():
