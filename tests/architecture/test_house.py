@@ -25,7 +25,8 @@ NATIVE_FOLDERS = {  # folder: folders it may include
     "losses": {"base", "losses"},
     "model": {"base", "data", "model"},
     "trees": {"base", "data", "model", "trees"},
-    "bindings": {"base", "data", "losses", "model", "trees", "bindings"},
+    "explain": {"base", "data", "model", "explain"},
+    "bindings": {"base", "data", "losses", "model", "trees", "explain", "bindings"},
 }
 
 
