@@ -145,9 +145,18 @@ class TreeForest(Model):
     def __repr__(self) -> str:
         return f"TreeForest({len(self)} trees, {len(self.arrays['feature'])} nodes)"
 
+    @property
+    def native(self) -> _ext.Forest:
+        """The checked arrays, as native code takes them."""
+        return self._native
+
     def raw_scores(self, table: Table, *, n_threads: int = 1) -> FloatArray:
         """Sum (or average) the trees; (n_rows, n_outputs). The table must conform."""
-        scores = np.asarray(self._native.raw_scores(native_columns(table), n_threads))
+        return self.aggregated(self._native.raw_scores(native_columns(table), n_threads))
+
+    def aggregated(self, sums: AnyArray) -> FloatArray:
+        """Make raw scores of sums over the trees: what they are, or their mean; in place."""
+        scores = np.asarray(sums)
         if self.output.aggregate == "mean" and len(self):
             scores /= self.arrays["tree_weight"].sum()
         return scores
