@@ -143,16 +143,28 @@ def shap_values(
     n_threads = resolve_n_jobs(n_jobs)
     name = type(fitted).__name__
     table = forest.conform(X, name)
-    if background is None:
-        if background_weight is not None:
-            raise InvalidInput(
-                "background_weight was given without a background. Pass the table whose rows it "
-                "weighs as background, or leave background_weight out."
-            )
+    known = None if background is None else forest.conform(background, name)
+    return explain_table(forest, table, known, background_weight, n_threads=n_threads)
+
+
+def explain_table(
+    forest: TreeForest,
+    table: Table,
+    background: Table | None,
+    background_weight: Any,
+    *,
+    n_threads: int,
+) -> ShapValues:
+    """Do what :func:`shap_values` does, for tables that conform."""
+    if background is not None:
+        base, values = _interventional(forest, table, background, background_weight, n_threads)
+    elif background_weight is None:
         base, values = _path_dependent(forest, table, n_threads)
     else:
-        known = forest.conform(background, name)
-        base, values = _interventional(forest, table, known, background_weight, n_threads)
+        raise InvalidInput(
+            "background_weight was given without a background. Pass the table whose rows it "
+            "weighs as background, or leave background_weight out."
+        )
     return ShapValues(values, base, forest.schema.names, raw_output_names(forest))
 
 
