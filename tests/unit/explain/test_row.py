@@ -142,7 +142,7 @@ def test_a_background_moves_the_base(regressor):
     [
         ({}, "empty mapping. Give a value for each feature"),
         ({"age": 1, "tree": "oak"}, "Feature names seen at fit time, yet now missing:\n- member"),
-        ({"age": 1, "tre": "oak", "member": 0}, "Did you mean 'tre'"),
+        ({"age": 1, "tree_": "oak", "member": 0}, "Did you mean 'tree_'"),
         (FRAME.iloc[:3], "row has 3 rows; expected one"),
     ],
 )
