@@ -9,10 +9,12 @@ namespace {
 typedef double Lanes __attribute__((vector_size(LANES * sizeof(double))));
 typedef std::int64_t Words __attribute__((vector_size(LANES * sizeof(double))));
 constexpr std::size_t kLanes = LANES;
+#define SPINNEY_UNROLL _Pragma("GCC unroll 8")
 #else
 using Lanes = double;
 using Words = std::int64_t;
 constexpr std::size_t kLanes = 1;
+#define SPINNEY_UNROLL
 #endif
 
 template <class To, class From>
@@ -35,9 +37,12 @@ template <class Vector, class Number>
     __builtin_memcpy(to, &lanes, sizeof lanes);
 }
 
+/// A number in all lanes. Subtracting 0 changes no number, so the compiler leaves it out.
+[[gnu::always_inline]] inline Lanes in_all_lanes(double number) { return number - Lanes{}; }
+
 /// `number` where meets is set, 0 elsewhere.
-[[gnu::always_inline]] inline Lanes where(Words meets, double number) {
-    return as_bits<Lanes>(meets & as_bits<Words>(Lanes{} + number));
+[[gnu::always_inline]] inline Lanes where(Words meets, Lanes number) {
+    return as_bits<Lanes>(meets & as_bits<Words>(number));
 }
 
 /// Words of a comparison: ones where it holds. Without vectors a comparison is a bool.
@@ -58,28 +63,36 @@ void fill_failing(const LeafTask& task, double* failing) {
 
 /// Adds the points [first, first + M) of the integrals of one group of rows. Products of all
 /// features before k meet those of all behind it: no division, so no factor may hurt by being 0.
+/// Unrolled, the M chains of products stay in registers and hide each other's latency.
 template <std::size_t M>
 [[gnu::always_inline]] inline void add_points(const LeafTask& task, std::size_t row,
-                                              std::size_t first, double* integrals) {
+                                              std::size_t first, double* __restrict integrals) {
+    const std::size_t d = task.d;
+    const std::size_t n_points = task.points.n;
     const double* failing = task.scratch + first;
-    double* factors = integrals + task.d * kLanes;
-    double* products = factors + task.d * M * kLanes;
-    const double* t = task.points.at + first;
+    double* __restrict factors = integrals + d * kLanes;
+    double* __restrict products = factors + d * M * kLanes;
+    Lanes t[M];
     Lanes running[M];
-    for (std::size_t q = 0; q < M; ++q) running[q] = Lanes{} + 1.0;
-    for (std::size_t k = 0; k < task.d; ++k) {
+    SPINNEY_UNROLL for (std::size_t q = 0; q < M; ++q) {
+        t[q] = in_all_lanes(task.points.at[first + q]);
+        running[q] = in_all_lanes(1.0);
+    }
+    for (std::size_t k = 0; k < d; ++k) {
         const Words meets = load<Words>(task.meets[k] + row);
-        for (std::size_t q = 0; q < M; ++q) {
-            const Lanes factor = where(meets, t[q]) + failing[k * task.points.n + q];
+        SPINNEY_UNROLL for (std::size_t q = 0; q < M; ++q) {
+            const Lanes factor = where(meets, t[q]) + failing[k * n_points + q];
             store(products + (k * M + q) * kLanes, running[q]);
             store(factors + (k * M + q) * kLanes, factor);
             running[q] *= factor;
         }
     }
-    for (std::size_t q = 0; q < M; ++q) running[q] = Lanes{} + task.points.weight[first + q];
-    for (std::size_t k = task.d; k-- > 0;) {
+    SPINNEY_UNROLL for (std::size_t q = 0; q < M; ++q) {
+        running[q] = in_all_lanes(task.points.weight[first + q]);
+    }
+    for (std::size_t k = d; k-- > 0;) {
         Lanes sum = load<Lanes>(integrals + k * kLanes);
-        for (std::size_t q = 0; q < M; ++q) {
+        SPINNEY_UNROLL for (std::size_t q = 0; q < M; ++q) {
             sum += load<Lanes>(products + (k * M + q) * kLanes) * running[q];
             running[q] *= load<Lanes>(factors + (k * M + q) * kLanes);
         }
@@ -105,26 +118,28 @@ void integrate(const LeafTask& task, std::size_t row, double* integrals) {
 }
 
 [[gnu::always_inline]] inline Lanes excess(const LeafTask& task, std::size_t k, std::size_t row) {
-    return where(load<Words>(task.meets[k] + row), 1.0) - task.share[k];
+    return where(load<Words>(task.meets[k] + row), in_all_lanes(1.0)) - task.share[k];
 }
 
 /// Adds point q of the integrals of all pairs of one group of rows.
-void add_pairs(const LeafTask& task, std::size_t row, std::size_t q, double* pairs) {
+void add_pairs(const LeafTask& task, std::size_t row, std::size_t q, double* __restrict pairs) {
     const std::size_t d = task.d;
-    double* factors = task.scratch + d * task.points.n;
-    double* behind = factors + d * kLanes;  // of k: the product of the factors behind k
-    Lanes running = Lanes{} + 1.0;
+    const std::size_t n_rows = task.n_rows;
+    double* __restrict factors = task.scratch + d * task.points.n;
+    double* __restrict behind = factors + d * kLanes;  // of k: the product of the factors behind k
+    const Lanes t = in_all_lanes(task.points.at[q]);
+    Lanes running = in_all_lanes(1.0);
     for (std::size_t k = d; k-- > 0;) {
-        const Lanes factor = where(load<Words>(task.meets[k] + row), task.points.at[q]) +
-                             task.scratch[k * task.points.n + q];
+        const Lanes factor =
+            where(load<Words>(task.meets[k] + row), t) + task.scratch[k * task.points.n + q];
         store(behind + k * kLanes, running);
         store(factors + k * kLanes, factor);
         running *= factor;
     }
-    Lanes before = Lanes{} + task.points.weight[q];
+    Lanes before = in_all_lanes(task.points.weight[q]);
     for (std::size_t j = 0; j < d; ++j) {
         running = before;
-        for (std::size_t k = j + 1; k < d; ++k, pairs += task.n_rows) {
+        for (std::size_t k = j + 1; k < d; ++k, pairs += n_rows) {
             store(pairs, load<Lanes>(pairs) + running * load<Lanes>(behind + k * kLanes));
             running *= load<Lanes>(factors + k * kLanes);
         }
