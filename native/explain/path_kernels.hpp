@@ -43,7 +43,7 @@ inline constexpr std::size_t kPointsAtOnce = 4;
 
 /// Numbers that a LeafTask needs to work with.
 constexpr std::size_t leaf_scratch(std::size_t d, std::size_t n_points) {
-    return d * (n_points + (2 * kPointsAtOnce + 1) * 8);
+    return d * (n_points + (kPointsAtOnce + 1) * 8);
 }
 
 using SplitKernel = void(const SplitTask& task);

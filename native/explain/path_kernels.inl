@@ -70,8 +70,7 @@ template <std::size_t M>
     const std::size_t d = task.d;
     const std::size_t n_points = task.points.n;
     const double* failing = task.scratch + first;
-    double* __restrict factors = integrals + d * kLanes;
-    double* __restrict products = factors + d * M * kLanes;
+    double* __restrict products = integrals + d * kLanes;
     Lanes t[M];
     Lanes running[M];
     SPINNEY_UNROLL for (std::size_t q = 0; q < M; ++q) {
@@ -83,7 +82,6 @@ template <std::size_t M>
         SPINNEY_UNROLL for (std::size_t q = 0; q < M; ++q) {
             const Lanes factor = where(meets, t[q]) + failing[k * n_points + q];
             store(products + (k * M + q) * kLanes, running[q]);
-            store(factors + (k * M + q) * kLanes, factor);
             running[q] *= factor;
         }
     }
@@ -92,9 +90,10 @@ template <std::size_t M>
     }
     for (std::size_t k = d; k-- > 0;) {
         Lanes sum = load<Lanes>(integrals + k * kLanes);
+        const Words meets = load<Words>(task.meets[k] + row);
         SPINNEY_UNROLL for (std::size_t q = 0; q < M; ++q) {
             sum += load<Lanes>(products + (k * M + q) * kLanes) * running[q];
-            running[q] *= load<Lanes>(factors + (k * M + q) * kLanes);
+            running[q] *= where(meets, t[q]) + failing[k * n_points + q];
         }
         store(integrals + k * kLanes, sum);
     }
