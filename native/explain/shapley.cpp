@@ -46,10 +46,12 @@ class Rules {
 /// What one task needs to explain blocks of rows.
 class Explainer {
   public:
-    Explainer(const ForestArrays& forest, const Rules& rules, bool with_pairs)
+    Explainer(const ForestArrays& forest, const Rules& rules, bool with_pairs,
+              std::size_t most_rows)
         : forest_(forest),
           rules_(rules),
-          rows_(forest, kBlockRows),
+          rows_(forest, std::min(most_rows, kBlockRows)),
+          room_(rows_.room()),
           walk_(forest, rows_),
           with_pairs_(with_pairs),
           effects_kernel_(SPINNEY_PATH_KERNEL(path_effects)),
@@ -59,8 +61,8 @@ class Explainer {
     void explain(const Columns& columns, std::size_t first, std::size_t n) {
         const std::size_t n_slots = rows_.n_slots();
         rows_.read(columns, first, n);
-        sums_.assign(n_slots * forest_.n_outputs * kBlockRows, 0.0);
-        if (with_pairs_) pair_sums_.assign(pair(n_slots, 0) * forest_.n_outputs * kBlockRows, 0.0);
+        sums_.assign(n_slots * forest_.n_outputs * room_, 0.0);
+        if (with_pairs_) pair_sums_.assign(pair(n_slots, 0) * forest_.n_outputs * room_, 0.0);
         for (std::size_t tree = 0; tree < forest_.n_trees(); ++tree) {
             walk_.each_leaf(tree,
                             [&](std::size_t leaf) { add_leaf(LeafValues(forest_, tree, leaf)); });
@@ -70,12 +72,12 @@ class Explainer {
     const FeatureRows& rows() const { return rows_; }
 
     double sum(std::size_t slot, std::size_t output, std::size_t row) const {
-        return sums_[(slot * forest_.n_outputs + output) * kBlockRows + row];
+        return sums_[(slot * forest_.n_outputs + output) * room_ + row];
     }
     double pair_sum(std::size_t slot, std::size_t other, std::size_t output,
                     std::size_t row) const {
         const std::size_t both = pair(std::max(slot, other), std::min(slot, other));
-        return pair_sums_[(both * forest_.n_outputs + output) * kBlockRows + row];
+        return pair_sums_[(both * forest_.n_outputs + output) * room_ + row];
     }
 
   private:
@@ -88,9 +90,10 @@ class Explainer {
         const std::size_t d = walk_.size();
         const Points points = rules_.of_path(d);
         scratch_.resize(std::max(scratch_.size(), leaf_scratch(d, points.n)));
-        effects_.resize(std::max(effects_.size(), d * std::max<std::size_t>(d, 2) * kBlockRows));
+        const std::size_t n_effects = with_pairs_ ? std::max(d, pair(d, 0)) : d;
+        effects_.resize(std::max(effects_.size(), n_effects * room_));
         const LeafTask task{walk_.meets(), walk_.shares().data(), d, points,
-                            kBlockRows,    scratch_.data()};
+                            room_,         scratch_.data()};
         effects_kernel_(task, effects_.data());
         for (std::size_t k = 0; k < d; ++k) add(values, k, walk_.slots()[k], sums_);
         if (!with_pairs_) return;
@@ -108,14 +111,15 @@ class Explainer {
     void add(const LeafValues& values, std::size_t at, std::size_t to, std::vector<double>& sums) {
         for (std::size_t k = 0; k < values.size(); ++k) {
             const std::size_t place = to * forest_.n_outputs + values.first_output() + k;
-            add_kernel_(values[k], effects_.data() + at * kBlockRows,
-                        sums.data() + place * kBlockRows, kBlockRows);
+            add_kernel_(values[k], effects_.data() + at * room_, sums.data() + place * room_,
+                        room_);
         }
     }
 
     const ForestArrays& forest_;
     const Rules& rules_;
     FeatureRows rows_;
+    std::size_t room_;  ///< rows of a block: a single row need not pay for many
     PathWalk walk_;
     bool with_pairs_;
     EffectKernel* effects_kernel_;
@@ -133,7 +137,7 @@ void each_row(const ForestArrays& forest, const Columns& columns, bool with_pair
               const Give& give) {
     const Rules rules(forest);
     parallel_blocks(n_threads, columns.n_rows, kTaskRows, [&](std::size_t begin, std::size_t end) {
-        Explainer explainer(forest, rules, with_pairs);
+        Explainer explainer(forest, rules, with_pairs, end - begin);
         for (std::size_t first = begin; first < end; first += kBlockRows) {
             const std::size_t n = std::min(kBlockRows, end - first);
             explainer.explain(columns, first, n);
