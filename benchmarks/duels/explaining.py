@@ -87,7 +87,10 @@ def shap_contender(workload: Workload, forest, rows, background) -> Callable[[],
     trees = trees_for_shap(forest)
     wide = np.asarray(rows, np.float64)
     if workload.kind == "background":
-        explainer = shap.TreeExplainer(trees, np.asarray(background, np.float64))
+        every = shap.maskers.Independent(  # which otherwise keeps a sample of 100 rows
+            np.asarray(background, np.float64), max_samples=len(background)
+        )
+        explainer = shap.TreeExplainer(trees, every)
     else:
         explainer = shap.TreeExplainer(trees, feature_perturbation="tree_path_dependent")
     if workload.kind == "interactions":
