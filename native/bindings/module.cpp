@@ -39,5 +39,6 @@ NB_MODULE(_ext, module) {
     spinney::bindings::bind_explain_boxes(module);
     spinney::bindings::bind_losses(module);
     spinney::bindings::bind_model(module);
+    spinney::bindings::bind_explain(module);
     spinney::bindings::bind_trees(module);
 }

@@ -3,23 +3,22 @@
 import math
 
 
+def goes_left(tree, node, x, bin_of_code):
+    """Decide for one value: a number, or a category code with -1 for missing."""
+    if tree.category_set[node] >= 0:
+        if x >= 0:
+            b = int(bin_of_code[tree.feature[node]][x])
+            return bool(tree.category_sets[tree.category_set[node]][b // 8] >> (b % 8) & 1)
+    elif not math.isnan(x):
+        return bool(x <= tree.threshold[node])
+    return bool(tree.missing_left[node])
+
+
 def slow_leaf(tree, row, bin_of_code):
     """Walk a row (numbers, or category codes with -1 for missing) to its leaf."""
     node = 0
     while tree.right[node] >= 0:
-        feature = tree.feature[node]
-        x = row[feature]
-        if tree.category_set[node] >= 0:
-            is_missing = x < 0
-            left = False
-            if not is_missing:
-                b = int(bin_of_code[feature][x])
-                left = bool(tree.category_sets[tree.category_set[node]][b // 8] >> (b % 8) & 1)
-        else:
-            is_missing = math.isnan(x)
-            left = x <= tree.threshold[node]
-        if is_missing:
-            left = bool(tree.missing_left[node])
+        left = goes_left(tree, node, row[tree.feature[node]], bin_of_code)
         node = node + 1 if left else tree.right[node]
     return node
 

@@ -138,6 +138,18 @@ class Forest:
 def apply_link(link: str, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_outputs: int, n_threads: int) -> NDArray[numpy.float64]:
     """Raw scores, row by row, to predictions; (n_rows, n_predicted)."""
 
+def shapley_base(forest: Forest) -> NDArray[numpy.float64]:
+    """Raw scores when no feature is known; (n_outputs)."""
+
+def shapley_values(forest: Forest, columns: Columns, n_threads: int) -> NDArray[numpy.float64]:
+    """Path-dependent Shapley values; (n_rows, n_features, n_outputs)."""
+
+def shapley_interactions(forest: Forest, columns: Columns, n_threads: int) -> NDArray[numpy.float64]:
+    """Shapley interactions; (n_rows, n_features, n_features, n_outputs)."""
+
+def interventional_values(forest: Forest, columns: Columns, background: Columns, shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
+    """Shapley values against a background; (n_rows, n_features, n_outputs)."""
+
 class TreeSettings:
     """How one tree may grow."""
 

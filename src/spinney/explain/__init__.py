@@ -13,6 +13,13 @@ from spinney.explain.interaction import Interactions as Interactions
 from spinney.explain.interaction import h_statistic as h_statistic
 from spinney.explain.permutation import permutation_importance as permutation_importance
 from spinney.explain.reading import raw_output_names as raw_output_names
+from spinney.explain.row import RowExplanation as RowExplanation
+from spinney.explain.row import explain_row as explain_row
+from spinney.explain.shapley import ShapInteractions as ShapInteractions
+from spinney.explain.shapley import ShapValues as ShapValues
+from spinney.explain.shapley import shap_importance as shap_importance
+from spinney.explain.shapley import shap_interactions as shap_interactions
+from spinney.explain.shapley import shap_values as shap_values
 from spinney.explain.verification import Claim as Claim
 from spinney.explain.verification import Verification as Verification
 from spinney.explain.verification import verify as verify
@@ -24,14 +31,21 @@ __all__: list[str] = [
     "IndividualCurves",
     "Interactions",
     "PartialDependence",
+    "RowExplanation",
+    "ShapInteractions",
+    "ShapValues",
     "Verification",
     "accumulated_effects",
+    "explain_row",
     "gain_importance",
     "h_statistic",
     "individual_curves",
     "partial_dependence",
     "permutation_importance",
     "raw_output_names",
+    "shap_importance",
+    "shap_interactions",
+    "shap_values",
     "split_importance",
     "verify",
 ]

@@ -149,6 +149,11 @@ class TreeForest(Model):
     def __repr__(self) -> str:
         return f"TreeForest({len(self)} trees, {len(self.arrays['feature'])} nodes)"
 
+    @property
+    def native(self) -> _ext.Forest:
+        """The checked arrays, as native code takes them."""
+        return self._native
+
     def raw_scores(self, table: Table, *, n_threads: int = 1) -> FloatArray:
         """Sum (or average) the trees; (n_rows, n_outputs). The table must conform."""
         return self._finished(table, "identity", n_threads)
@@ -156,6 +161,12 @@ class TreeForest(Model):
     def _finished(self, table: Table, link: str, n_threads: int) -> FloatArray:
         columns = native_columns(table)
         return np.asarray(self._native.predict(columns, self._divisor, link, n_threads))
+
+    def aggregated(self, sums: AnyArray) -> FloatArray:
+        """Make raw scores of sums over the trees: what they are, or their mean; in place."""
+        scores = np.asarray(sums)
+        scores /= self._divisor
+        return scores
 
     def staged_scores(
         self, table: Table, *, trees_per_stage: int, n_threads: int = 1

@@ -1,0 +1,61 @@
+#include "native/bindings/forest.hpp"
+#include "native/data/columns.hpp"
+#include "native/explain/shapley.hpp"
+
+namespace spinney::bindings {
+
+void bind_explain(nb::module_& module) {
+    module.def(
+        "shapley_base", [](const Forest& forest) { return give(shapley_base(forest.arrays())); },
+        "forest"_a, "Raw scores when no feature is known; (n_outputs).");
+
+    module.def(
+        "shapley_values",
+        [](const Forest& forest, const Columns& table, int n_threads) {
+            const ForestArrays& arrays = forest.arrays();
+            std::vector<std::size_t> shape = {table.n_rows, arrays.n_features, arrays.n_outputs};
+            std::vector<double> values(shape[0] * shape[1] * shape[2]);
+            {
+                nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
+                shapley_values(arrays, table, values, n_threads);
+            }
+            return give(std::move(values), std::move(shape));
+        },
+        "forest"_a, "columns"_a, "n_threads"_a,
+        "Path-dependent Shapley values; (n_rows, n_features, n_outputs).");
+
+    module.def(
+        "shapley_interactions",
+        [](const Forest& forest, const Columns& table, int n_threads) {
+            const ForestArrays& arrays = forest.arrays();
+            const std::size_t n_features = arrays.n_features;
+            std::vector<std::size_t> shape = {table.n_rows, n_features, n_features,
+                                              arrays.n_outputs};
+            std::vector<double> values(shape[0] * shape[1] * shape[2] * shape[3]);
+            {
+                nb::gil_scoped_release unlocked;
+                shapley_interactions(arrays, table, values, n_threads);
+            }
+            return give(std::move(values), std::move(shape));
+        },
+        "forest"_a, "columns"_a, "n_threads"_a,
+        "Shapley interactions; (n_rows, n_features, n_features, n_outputs).");
+
+    module.def(
+        "interventional_values",
+        [](const Forest& forest, const Columns& table, const Columns& background,
+           const Array<double>& shares, int n_threads) {
+            const ForestArrays& arrays = forest.arrays();
+            std::vector<std::size_t> shape = {table.n_rows, arrays.n_features, arrays.n_outputs};
+            std::vector<double> values(shape[0] * shape[1] * shape[2]);
+            {
+                nb::gil_scoped_release unlocked;
+                interventional_values(arrays, table, {background, view(shares)}, values, n_threads);
+            }
+            return give(std::move(values), std::move(shape));
+        },
+        "forest"_a, "columns"_a, "background"_a, "shares"_a, "n_threads"_a,
+        "Shapley values against a background; (n_rows, n_features, n_outputs).");
+}
+
+}  // namespace spinney::bindings

@@ -1,0 +1,46 @@
+/// Some rows of the features a forest uses, feature by feature, as explanations walk over them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "native/data/columns.hpp"
+#include "native/model/forest.hpp"
+
+namespace spinney {
+
+/// Rows are worked on in groups of this many, the widest vector of doubles any kernel has.
+inline constexpr std::size_t kRowGroup = 8;
+
+/// Numbers as they are, categories as their bin, missing as NaN. Features that no node splits on
+/// have no slot: nothing is ever said about them.
+class FeatureRows {
+  public:
+    /// Room for `room` rows, rounded up to whole groups; all missing at first.
+    FeatureRows(const ForestArrays& forest, std::size_t room);
+
+    /// Reads n rows from `first` on into the places from `at` on. Failure(kInvalidInput) if the
+    /// table does not have the features of the forest.
+    void read(const Columns& columns, std::size_t first, std::size_t n, std::size_t at = 0);
+
+    std::size_t room() const { return room_; }
+    std::size_t n_slots() const { return used_.size(); }
+    std::size_t feature(std::size_t slot) const { return used_[slot]; }
+    std::size_t slot(std::size_t feature) const { return slot_[feature]; }
+    const double* values(std::size_t slot) const { return values_.data() + slot * room_; }
+
+  private:
+    template <class T>
+    static void read_numbers(const ColumnView& column, std::size_t first, std::size_t n,
+                             double* to);
+    double bin_of(std::size_t feature, std::int32_t code) const;
+
+    const ForestArrays& forest_;
+    std::size_t room_;
+    std::vector<std::size_t> slot_;  ///< of each feature; n_features if unused
+    std::vector<std::size_t> used_;
+    std::vector<double> values_;
+};
+
+}  // namespace spinney
