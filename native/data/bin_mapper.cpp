@@ -46,6 +46,16 @@ BinSearch<T>* active_search() {
 #endif
 }
 
+template <class T>
+GridSearch<T>* active_grid_search() {
+#if defined(__x86_64__) && defined(__GNUC__)
+    return pick<GridSearch<T>>(bin_search_grid_portable, bin_search_grid_avx2,
+                               bin_search_grid_avx512);
+#else
+    return pick<GridSearch<T>>(bin_search_grid_portable, nullptr, nullptr);
+#endif
+}
+
 /// Where the bins of some rows of one feature go.
 struct BinTarget {
     std::uint8_t* first;
@@ -62,7 +72,7 @@ void bin_numbers(const std::byte* values, std::ptrdiff_t stride, std::size_t n,
         &table_of(feature, T{}), n_groups, feature.missing_bin(), values, stride, target.first,
         target.stride,           n};
     const CutGrid<T>& grid = grid_of(feature, T{});
-    grid.empty() ? active_search<T>()(task) : bin_search_grid(task, grid);
+    grid.empty() ? active_search<T>()(task) : active_grid_search<T>()(task, grid.tables());
 }
 
 std::uint8_t bin_of_code(const FeatureBins& feature, std::int32_t code) {

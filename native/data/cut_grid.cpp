@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace spinney {
 namespace {
@@ -19,12 +20,10 @@ LinearCells<T> linear_cells(std::span<const T> cuts, std::size_t n_cells) {
 
 template <class T>
 BitCells<T> bit_cells(std::span<const T> cuts, std::size_t n_cells) {
-    using Unsigned = typename BitCells<T>::Unsigned;
-    const auto low = BitCells<T>::ordered_bits(cuts.front());
-    const auto high = BitCells<T>::ordered_bits(cuts.back());
-    const auto range = static_cast<Unsigned>(high) - static_cast<Unsigned>(low);
+    const auto low = OrderedBits<T>::of(cuts.front());
+    const auto high = OrderedBits<T>::of(cuts.back());
     int shift = 0;
-    while ((range >> shift) >= n_cells) ++shift;
+    while (((high - low) >> shift) >= n_cells) ++shift;
     return {low, high, shift};
 }
 
@@ -35,7 +34,9 @@ template <class Cells>
 bool CutGrid<T>::lay(std::span<const T> cuts, const Cells& cell_of, std::size_t n_cells,
                      int most_steps) {
     std::vector<int> count(n_cells, 0);
-    for (const T cut : cuts) ++count[static_cast<std::size_t>(cell_of(cut))];
+    for (const T cut : cuts) {
+        ++count[static_cast<std::size_t>(cell_of(cut, OrderedBits<T>::of(cut)))];
+    }
     const int most = *std::max_element(count.begin(), count.end());
     if (most > most_steps) return false;
     n_steps_ = most;
@@ -65,6 +66,8 @@ CutGrid<T>::CutGrid(std::span<const T> cuts) {
     const bool increasing = std::adjacent_find(cuts.begin(), cuts.end(),
                                                [](T a, T b) { return !(a < b); }) == cuts.end();
     if (cuts.empty() || !increasing) return;
+    cut_bits_.assign(256, std::numeric_limits<typename OrderedBits<T>::Type>::max());
+    std::transform(cuts.begin(), cuts.end(), cut_bits_.begin(), OrderedBits<T>::of);
     for (std::size_t n_cells = kFewestCells; n_cells <= kMostCells; n_cells *= 2) {
         if (n_cells >= 2 * cuts.size() && lay_both(cuts, n_cells, 1)) return;
     }

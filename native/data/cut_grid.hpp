@@ -15,6 +15,20 @@ namespace spinney {
 /// With more cuts per cell than this, two steps over sixteen groups are faster.
 inline constexpr int kMostGridSteps = 3;
 
+/// The bits of a number as an integer without a sign, in the order of the numbers.
+template <std::floating_point T>
+struct OrderedBits {
+    using Type = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+    [[gnu::always_inline]] static Type of(T x) {
+        using Signed = std::make_signed_t<Type>;
+        constexpr int kSign = 8 * sizeof(T) - 1;
+        const auto bits = std::bit_cast<Type>(x + T{0});  // -0 becomes 0: they are one number
+        const auto if_negative = static_cast<Type>(static_cast<Signed>(bits) >> kSign);
+        return bits ^ (if_negative | Type{1} << kSign);
+    }
+};
+
 /// Cells of equal width on the number line. Never decreasing in x, whatever is rounded.
 template <std::floating_point T>
 struct LinearCells {
@@ -23,37 +37,44 @@ struct LinearCells {
     T first;  ///< number of the first cell: 0, but no compiler may know and make it a branch
     T last;   ///< number of the last cell
 
-    std::int32_t operator()(T x) const {
+    [[gnu::always_inline]] std::int32_t operator()(T x, typename OrderedBits<T>::Type) const {
         const T place = (x - low) * scale;
         const T above = place > first ? place : first;  // NaN too
         return static_cast<std::int32_t>(above < last ? above : last);
     }
 };
 
-/// Cells of equal width on the numbers' bits, which are in the order of the numbers: nearly those
-/// of the logarithm, for features of many magnitudes.
+/// Cells of equal width on the numbers' bits: nearly those of the logarithm, for features of many
+/// magnitudes.
 template <std::floating_point T>
 struct BitCells {
-    using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-    using Unsigned = std::make_unsigned_t<Bits>;
+    using Bits = typename OrderedBits<T>::Type;
 
     Bits low;
     Bits high;  ///< that of the last cut, so that nothing lies behind the last cell
     int shift;
 
-    static Bits ordered_bits(T x) {
-        const auto bits = std::bit_cast<Bits>(x + T{0});  // -0 becomes 0: they are one number
-        constexpr int kSign = 8 * sizeof(T) - 1;
-        return bits ^ ((bits >> kSign) & ~(Bits{1} << kSign));
-    }
-
-    std::int32_t operator()(T x) const {
-        const Bits bits = ordered_bits(x);
+    [[gnu::always_inline]] std::int32_t operator()(T, Bits bits) const {
         const Bits above = bits > low ? bits : low;
         const Bits inside = above < high ? above : high;
-        const Unsigned distance = static_cast<Unsigned>(inside) - static_cast<Unsigned>(low);
-        return static_cast<std::int32_t>(distance >> shift);
+        return static_cast<std::int32_t>((inside - low) >> shift);
     }
+};
+
+/// What a search needs of a grid.
+template <std::floating_point T>
+struct GridTables {
+    /// first_cut[cell]: number of cuts in the cells before; first_cut[nan_cell]: the bin of missing
+    /// values, which no cut is below.
+    const std::uint8_t* first_cut;
+    std::int32_t nan_cell;
+    /// Ordered bits of the cuts, then the largest there are, 256 in all: integers are compared and
+    /// counted in half the instructions of floats.
+    const typename OrderedBits<T>::Type* cut_bits;
+    int n_steps;  ///< most cuts that share a cell
+    bool is_linear;
+    LinearCells<T> linear;
+    BitCells<T> bits;
 };
 
 /// Where to begin counting cuts below a number: those of all cells before its own are below it, so
@@ -66,15 +87,15 @@ class CutGrid {
     explicit CutGrid(std::span<const T> cuts);
 
     bool empty() const { return first_cut_.empty(); }
-    bool is_linear() const { return is_linear_; }
-    /// Most cuts that share a cell.
-    int n_steps() const { return n_steps_; }
-    const LinearCells<T>& linear() const { return linear_; }
-    const BitCells<T>& bits() const { return bits_; }
-    /// first_cut()[cell]: number of cuts in the cells before; first_cut()[nan_cell()]: the bin of
-    /// missing values, which no cut is below.
-    const std::uint8_t* first_cut() const { return first_cut_.data(); }
-    std::int32_t nan_cell() const { return static_cast<std::int32_t>(first_cut_.size()) - 1; }
+    GridTables<T> tables() const {
+        return {first_cut_.data(),
+                static_cast<std::int32_t>(first_cut_.size()) - 1,
+                cut_bits_.data(),
+                n_steps_,
+                is_linear_,
+                linear_,
+                bits_};
+    }
 
   private:
     template <class Cells>
@@ -82,6 +103,7 @@ class CutGrid {
     bool lay_both(std::span<const T> cuts, std::size_t n_cells, int most_steps);
 
     std::vector<std::uint8_t> first_cut_;
+    std::vector<typename OrderedBits<T>::Type> cut_bits_;
     LinearCells<T> linear_{};
     BitCells<T> bits_{};
     bool is_linear_ = true;

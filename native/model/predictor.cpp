@@ -80,8 +80,8 @@ class BlockScores {
     std::vector<Line> room_;  ///< lines, because kernels want doubles aligned to 32 bytes
 };
 
-/// A consumer makes something per block of rows that takes in leaves: `add_slice` those of a slice
-/// in one tree, as kernels find them, `add` that of one row.
+/// A consumer makes something per block of rows that takes in leaves: `add_slices` those of all
+/// rows in one tree, as kernels find them, `add` that of one row.
 struct ScoreConsumer {
     const ForestArrays& forest;
     Finish finish;
@@ -100,18 +100,18 @@ struct ScoreConsumer {
             scores_.add(tree, row, node);
         }
 
-        void add_slice(std::size_t tree, std::size_t slice, const std::uint8_t* leaves,
-                       const SlicedForest& sliced) {
+        void add_slices(std::size_t tree, std::size_t n_slices, const std::uint8_t* leaves,
+                        const SlicedForest& sliced) {
+            const double* values = sliced.leaf_values(tree);
+            const std::size_t stride = kByteRows * forest_.n_outputs;
             const std::int32_t output = forest_.tree_output[tree];
             if (output >= 0) {
-                kernel_(sliced.leaf_values(tree), leaves,
-                        scores_.slice(slice) + static_cast<std::size_t>(output) * kByteRows);
-                return;
+                double* scores = scores_.slice(0) + static_cast<std::size_t>(output) * kByteRows;
+                return kernel_({values, leaves, n_slices, scores, stride});
             }
-            const double* values = sliced.leaf_values(tree);
             for (std::size_t k = 0; k < forest_.n_outputs; ++k) {
-                kernel_(values + k * sliced.n_leaves(tree), leaves,
-                        scores_.slice(slice) + k * kByteRows);
+                kernel_({values + k * sliced.n_leaves(tree), leaves, n_slices,
+                         scores_.slice(0) + k * kByteRows, stride});
             }
         }
 
@@ -141,12 +141,11 @@ struct LeafConsumer {
                 static_cast<std::int64_t>(node) - forest_.tree_start[tree]);
         }
 
-        void add_slice(std::size_t tree, std::size_t slice, const std::uint8_t* leaves,
-                       const SlicedForest& sliced) {
-            const std::size_t first = slice * kByteRows;
+        void add_slices(std::size_t tree, std::size_t, const std::uint8_t* leaves,
+                        const SlicedForest& sliced) {
             const auto nodes = sliced.leaf_nodes(tree);
-            for (std::size_t i = 0; i < kByteRows && first + i < n_; ++i) {
-                add(tree, first + i, static_cast<std::size_t>(nodes[leaves[i]]));
+            for (std::size_t i = 0; i < n_; ++i) {
+                add(tree, i, static_cast<std::size_t>(nodes[leaves[i]]));
             }
         }
 
@@ -164,7 +163,7 @@ void pass_sliced(const SlicedForest& sliced, const Columns& columns, const Consu
                  std::size_t first, std::size_t n) {
     const std::size_t lines = sliced.n_bytes() / sizeof(Line);
     std::vector<Line> room(kSlices * lines);
-    alignas(64) std::uint8_t leaves[kByteRows];
+    alignas(64) std::uint8_t leaves[kBlockRows];
     const std::size_t n_slices = (n + kByteRows - 1) / kByteRows;
     for (std::size_t s = 0; s < n_slices; ++s) {
         sliced.columns().read(columns, first + s * kByteRows,
@@ -173,10 +172,8 @@ void pass_sliced(const SlicedForest& sliced, const Columns& columns, const Consu
     typename Consumer::Block block(consumer, first, n);
     SliceKernel* find_leaves = slice_kernels().find_leaves;
     for (std::size_t tree = 0; tree < sliced.n_trees(); ++tree) {
-        for (std::size_t s = 0; s < n_slices; ++s) {
-            find_leaves(sliced.task(tree, room[s * lines].bytes, leaves));
-            block.add_slice(tree, s, leaves, sliced);
-        }
+        find_leaves(sliced.task(tree, room[0].bytes, n_slices, leaves));
+        block.add_slices(tree, n_slices, leaves, sliced);
     }
     block.end();
 }

@@ -83,13 +83,16 @@ ByteQuestion SlicedForest::ask(const ForestArrays& forest, std::size_t node,
     return {answers, 0};
 }
 
-SliceTask SlicedForest::task(std::size_t tree, std::int8_t* bytes, std::uint8_t* leaves) const {
+SliceTask SlicedForest::task(std::size_t tree, std::int8_t* bytes, std::size_t n_slices,
+                             std::uint8_t* leaves) const {
     const Tree& chosen = trees_[tree];
     return {sets_.data() + chosen.first_set,
             chosen.n_sets,
             nodes_.data() + chosen.first_node,
             chosen.n_nodes,
             bytes,
+            n_bytes(),
+            n_slices,
             leaves};
 }
 

@@ -33,22 +33,32 @@ struct SlicedSet {
     std::uint8_t goes_right[kCategorySetBytes];
 };
 
-/// What finds the leaves of kByteRows rows in one tree; those of rows that do not exist mean
-/// nothing. Buffers are aligned to 64 bytes.
+/// What finds the leaves of the rows of some slices, of kByteRows rows each, in one tree; those of
+/// rows that do not exist mean nothing. Buffers are aligned to 64 bytes.
 struct SliceTask {
     const SlicedSet* sets;
     std::size_t n_sets;
     const SlicedNode* nodes;
     std::size_t n_nodes;
-    std::int8_t* bytes;    ///< columns, then room for the answers of sets
-    std::uint8_t* leaves;  ///< kByteRows
+    std::int8_t* bytes;      ///< of a slice: columns, then room for the answers of sets
+    std::size_t slice_size;  ///< bytes from one slice to the next
+    std::size_t n_slices;
+    std::uint8_t* leaves;  ///< kByteRows per slice
 };
 
 using SliceKernel = void(const SliceTask& task);
 SliceKernel find_leaves_portable, find_leaves_avx2, find_leaves_avx512;
 
-/// scores[i] += values[leaves[i]] for kByteRows rows.
-using AddKernel = void(const double* values, const std::uint8_t* leaves, double* scores);
+/// scores[s * stride + i] += values[leaves[s * kByteRows + i]] for the kByteRows rows of slices s.
+struct AddTask {
+    const double* values;
+    const std::uint8_t* leaves;
+    std::size_t n_slices;
+    double* scores;
+    std::size_t stride;
+};
+
+using AddKernel = void(const AddTask& task);
 AddKernel add_leaves_portable, add_leaves_avx2, add_leaves_avx512;
 
 struct SliceKernels {
@@ -72,7 +82,8 @@ class SlicedForest {
     std::size_t n_bytes() const { return (columns_.n_columns() + most_sets_) * kByteRows; }
     std::size_t n_trees() const { return trees_.size(); }
 
-    SliceTask task(std::size_t tree, std::int8_t* bytes, std::uint8_t* leaves) const;
+    SliceTask task(std::size_t tree, std::int8_t* bytes, std::size_t n_slices,
+                   std::uint8_t* leaves) const;
     std::size_t n_leaves(std::size_t tree) const { return trees_[tree].n_leaves; }
     /// weight * value of the leaves of a tree, from left to right, output by output.
     const double* leaf_values(std::size_t tree) const {

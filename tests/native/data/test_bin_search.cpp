@@ -14,21 +14,27 @@ using spinney::Isa;
 std::size_t n_grids = 0;
 
 /// By a grid where cuts allow one.
-template <class T>
+template <class T, spinney::GridSearch<T>* kSearch>
 void bin_search_by_grid(const spinney::BinTask<T>& task) {
     const std::size_t n_cuts = static_cast<std::size_t>(task.missing_bin) - 1;
     const spinney::CutGrid<T> grid({task.table->cuts, n_cuts});
     n_grids += grid.empty() ? 0 : 1;
-    grid.empty() ? spinney::bin_search_portable(task) : spinney::bin_search_grid(task, grid);
+    grid.empty() ? spinney::bin_search_portable(task) : kSearch(task, grid.tables());
 }
 
 template <class T>
 std::vector<spinney::BinSearch<T>*> runnable_kernels() {
-    std::vector<spinney::BinSearch<T>*> kernels = {spinney::bin_search_portable,
-                                                   bin_search_by_grid<T>};
+    std::vector<spinney::BinSearch<T>*> kernels = {
+        spinney::bin_search_portable, bin_search_by_grid<T, spinney::bin_search_grid_portable>};
 #if defined(__x86_64__) && defined(__GNUC__)
-    if (spinney::best_isa() >= Isa::kAvx2) kernels.push_back(spinney::bin_search_avx2);
-    if (spinney::best_isa() >= Isa::kAvx512) kernels.push_back(spinney::bin_search_avx512);
+    if (spinney::best_isa() >= Isa::kAvx2) {
+        kernels.push_back(spinney::bin_search_avx2);
+        kernels.push_back(bin_search_by_grid<T, spinney::bin_search_grid_avx2>);
+    }
+    if (spinney::best_isa() >= Isa::kAvx512) {
+        kernels.push_back(spinney::bin_search_avx512);
+        kernels.push_back(bin_search_by_grid<T, spinney::bin_search_grid_avx512>);
+    }
 #endif
     return kernels;
 }
@@ -81,8 +87,8 @@ TEST(grids_suit_bell_shapes_and_many_magnitudes_and_give_way_to_clusters) {
         clusters.push_back(i < 100 ? i : 1e9 + i);
     }
     const spinney::CutGrid<double> of_bell{bell}, of_lognormal{lognormal}, of_clusters{clusters};
-    CHECK(!of_bell.empty() && of_bell.is_linear() && of_bell.n_steps() == 1);
-    CHECK(!of_lognormal.empty() && !of_lognormal.is_linear());
+    CHECK(!of_bell.empty() && of_bell.tables().is_linear && of_bell.tables().n_steps == 1);
+    CHECK(!of_lognormal.empty() && !of_lognormal.tables().is_linear);
     CHECK(of_clusters.empty());
 }
 
