@@ -51,6 +51,6 @@ void bin_search_grid_avx512(const BinTask<double>& task, const GridTables<double
 
 /// Rows ahead whose values a search asks for while it works: those of the next block that is
 /// predicted. Rows of a table in C order are too far apart for the processor to foresee.
-inline constexpr std::ptrdiff_t kAhead = 128;
+inline constexpr std::ptrdiff_t kAhead = 192;
 
 }  // namespace spinney

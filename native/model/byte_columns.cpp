@@ -77,7 +77,7 @@ ByteQuestion ByteColumns::question(std::int32_t feature, double threshold,
     const auto place =
         static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), threshold) - all.begin());
     const Part& part = parts_[first_part_[f] + place / kMostCuts];
-    const int lowest = missing_left ? -127 : -128;
+    const int lowest = missing_left ? -126 : -127;  // one threshold is below x
     return {missing_left ? part.missing_low : part.missing_high,
             static_cast<std::int8_t>(lowest + static_cast<int>(place % kMostCuts))};
 }

@@ -12,19 +12,19 @@
 
 namespace spinney {
 
-/// Rows that travel together: four AVX2 registers of bytes.
-inline constexpr std::size_t kByteRows = 128;
+/// Rows that travel together: six AVX2 registers of bytes, or three of AVX-512.
+inline constexpr std::size_t kByteRows = 192;
 
-/// A numeric question: the row goes right if its byte in `column` is above `threshold`.
+/// A row goes right if its byte in `column` is at least `limit`.
 struct ByteQuestion {
     std::uint32_t column;
-    std::int8_t threshold;
+    std::int8_t limit;
 };
 
 /// How the features a forest uses become bytes.
 ///
 /// A numeric feature with at most 254 different thresholds is one column: the number of thresholds
-/// below x, less 128. Missing is 127, above every threshold, for the questions that send it right;
+/// below x, less 128. Missing is 127, at least every limit, for the questions that send it right;
 /// a second column, one higher and with missing at -128, serves those that send it left. Every
 /// further 254 thresholds take columns of their own. A categorical feature is one column of bins,
 /// missing 255, to be looked up in sets.

@@ -23,7 +23,7 @@ Link parse_link(std::string_view name);
 std::size_t n_predicted(Link link, std::size_t n_outputs);
 
 /// Rows of a task.
-inline constexpr std::size_t kLinkRows = 128;
+inline constexpr std::size_t kLinkRows = 192;
 
 struct LinkTask {
     Link link;

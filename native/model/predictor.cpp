@@ -11,7 +11,7 @@ namespace {
 
 /// Rows that pass a tree before the next one does: a tree is fetched once for all of them, and the
 /// bytes of 28 features stay in the first-level cache.
-constexpr std::size_t kSlices = 4;
+constexpr std::size_t kSlices = 3;
 constexpr std::size_t kBlockRows = kSlices * kByteRows;
 /// Below this, a slice of which most rows do not exist takes longer than walking.
 constexpr std::size_t kFewRows = 16;

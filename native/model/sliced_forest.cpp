@@ -47,8 +47,8 @@ void SlicedForest::add_tree(const ForestArrays& forest, std::size_t tree) {
         // Answers stand behind the columns, those of each tree in the same place.
         const std::size_t answers = columns_.n_columns() + (sets_.size() - added.first_set);
         const ByteQuestion question = ask(forest, node, static_cast<std::uint32_t>(answers));
-        nodes_.push_back({question.column, question.threshold, leaves_before[node - first],
-                          leaves_before[right]});
+        nodes_.push_back(
+            {question.column, question.limit, leaves_before[node - first], leaves_before[right]});
     }
     added.n_nodes = nodes_.size() - added.first_node;
     added.n_sets = sets_.size() - added.first_set;
@@ -80,7 +80,7 @@ ByteQuestion SlicedForest::ask(const ForestArrays& forest, std::size_t node,
     std::uint8_t& last = set.goes_right[kCategorySetBytes - 1];  // its highest bit: missing
     last = static_cast<std::uint8_t>((last & 0x7FU) | (missing_left ? 0U : 0x80U));
     sets_.push_back(set);
-    return {answers, 0};
+    return {answers, 1};
 }
 
 SliceTask SlicedForest::task(std::size_t tree, std::int8_t* bytes, std::size_t n_slices,

@@ -20,7 +20,7 @@ inline constexpr std::size_t kMostSlicedLeaves = 256;
 /// right, `to`. In preorder nothing else has that number: rows elsewhere are before or behind.
 struct SlicedNode {
     std::uint32_t column;
-    std::int8_t threshold;
+    std::int8_t limit;
     std::uint8_t from;
     std::uint8_t to;
 };

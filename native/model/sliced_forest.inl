@@ -1,35 +1,30 @@
 // All rows of a slice past all nodes of a tree, included by one file per instruction set with
-// NAME(x) = x_<isa> and kWidth = bytes of a register. Comparisons of bytes: nothing is rounded, so
-// every width gives the same leaves.
+// NAME(x) = x_<isa>, behind its Bytes, a register of them, and what it does with them: all_equal(),
+// store(), answer(), and advance(), which moves the rows that go right from one leaf to another.
+// Comparisons of bytes: nothing is rounded, so every width gives the same leaves.
 
 namespace spinney {
 namespace {
 
-typedef std::int8_t Bytes __attribute__((vector_size(kWidth), may_alias));
-
-/// Four registers of leaves at a time: their chains of dependent instructions overlap, and with the
-/// constants of a node they fit the sixteen that there are.
-constexpr std::size_t kTogether = kByteRows < 4 * kWidth ? kByteRows / kWidth : 4;
-
-[[gnu::always_inline]] inline Bytes all_equal(std::int8_t byte) { return Bytes{} + byte; }
+/// Six registers of leaves at a time: their chains of dependent instructions overlap, and with the
+/// constants of a node they fit the sixteen that there are. Eight do not, and four leave the
+/// processor waiting.
+constexpr std::size_t kTogether = kByteRows < 6 * sizeof(Bytes) ? kByteRows / sizeof(Bytes) : 6;
 
 [[gnu::always_inline]] inline void pass_nodes(const SliceTask& task, const std::int8_t* columns,
                                               std::uint8_t* found) {
     Bytes leaves[kTogether] = {};
     const SlicedNode* const end = task.nodes + task.n_nodes;
-    for (const SlicedNode* at = task.nodes; at != end; ++at) {
-        const SlicedNode node = *at;
-        const Bytes threshold = all_equal(node.threshold);
-        const Bytes from = all_equal(static_cast<std::int8_t>(node.from));
-        const Bytes to = all_equal(static_cast<std::int8_t>(node.to));
-        const Bytes* bytes =
-            reinterpret_cast<const Bytes*>(columns + std::size_t{node.column} * kByteRows);
+    for (const SlicedNode* node = task.nodes; node != end; ++node) {
+        const Bytes limit = all_equal(node->limit);
+        const Bytes from = all_equal(static_cast<std::int8_t>(node->from));
+        const Bytes to = all_equal(static_cast<std::int8_t>(node->to));
+        const std::int8_t* bytes = columns + std::size_t{node->column} * kByteRows;
         for (std::size_t i = 0; i < kTogether; ++i) {
-            const Bytes goes_right = (bytes[i] > threshold) & (leaves[i] == from);
-            leaves[i] = goes_right ? to : leaves[i];
+            leaves[i] = advance(leaves[i], bytes + i * sizeof(Bytes), limit, from, to);
         }
     }
-    for (std::size_t i = 0; i < kTogether; ++i) reinterpret_cast<Bytes*>(found)[i] = leaves[i];
+    for (std::size_t i = 0; i < kTogether; ++i) store(leaves[i], found + i * sizeof(Bytes));
 }
 
 typedef double Doubles __attribute__((vector_size(32), may_alias));
@@ -56,7 +51,7 @@ void NAME(find_leaves)(const SliceTask& task) {
             answer(set.goes_right, bytes + std::size_t{set.column} * kByteRows,
                    bytes + std::size_t{set.answers} * kByteRows);
         }
-        for (std::size_t i = 0; i < kByteRows; i += kTogether * kWidth) {
+        for (std::size_t i = 0; i < kByteRows; i += kTogether * sizeof(Bytes)) {
             pass_nodes(task, bytes + i, leaves + i);
         }
     }

@@ -6,7 +6,21 @@
 namespace spinney {
 namespace {
 
-constexpr std::size_t kWidth = 32;
+using Bytes = __m256i;
+
+Bytes all_equal(std::int8_t byte) { return _mm256_set1_epi8(byte); }
+void store(Bytes bytes, std::uint8_t* to) {
+    _mm256_store_si256(reinterpret_cast<__m256i*>(to), bytes);
+}
+
+/// Four instructions: a comparison reads memory only on its smaller side, so it is asked who goes
+/// left.
+Bytes advance(Bytes leaves, const std::int8_t* bytes, Bytes limit, Bytes from, Bytes to) {
+    const Bytes column = _mm256_load_si256(reinterpret_cast<const __m256i*>(bytes));
+    const Bytes goes_left = _mm256_cmpgt_epi8(limit, column);
+    const Bytes goes_right = _mm256_andnot_si256(goes_left, _mm256_cmpeq_epi8(leaves, from));
+    return _mm256_blendv_epi8(leaves, to, goes_right);
+}
 
 /// The byte of each bin in the set by two look-ups of sixteen, the bit in it by a third.
 void answer(const std::uint8_t* goes_right, const std::int8_t* bins, std::int8_t* answers) {
@@ -17,7 +31,7 @@ void answer(const std::uint8_t* goes_right, const std::int8_t* bins, std::int8_t
     const __m256i high = load_twice(goes_right + 16);
     const __m256i powers = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ULL));
     const __m256i one = _mm256_set1_epi8(1);
-    for (std::size_t i = 0; i < kByteRows; i += kWidth) {
+    for (std::size_t i = 0; i < kByteRows; i += sizeof(Bytes)) {
         const __m256i bin = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bins + i));
         const __m256i place =
             _mm256_and_si256(_mm256_srli_epi16(bin, 3), _mm256_set1_epi8(15));  // modulo 16

@@ -6,7 +6,17 @@
 namespace spinney {
 namespace {
 
-constexpr std::size_t kWidth = 64;
+using Bytes = __m512i;
+
+Bytes all_equal(std::int8_t byte) { return _mm512_set1_epi8(byte); }
+void store(Bytes bytes, std::uint8_t* to) { _mm512_store_si512(to, bytes); }
+
+Bytes advance(Bytes leaves, const std::int8_t* bytes, Bytes limit, Bytes from, Bytes to) {
+    const __mmask64 is_here = _mm512_cmpeq_epi8_mask(leaves, from);
+    const __mmask64 goes_right =
+        _mm512_mask_cmple_epi8_mask(is_here, limit, _mm512_load_si512(bytes));
+    return _mm512_mask_mov_epi8(leaves, goes_right, to);
+}
 
 /// The byte of each bin in the set by two look-ups of sixteen, the bit in it by a third.
 void answer(const std::uint8_t* goes_right, const std::int8_t* bins, std::int8_t* answers) {
@@ -17,7 +27,7 @@ void answer(const std::uint8_t* goes_right, const std::int8_t* bins, std::int8_t
     const __m512i low = load_often(goes_right);
     const __m512i high = load_often(goes_right + 16);
     const __m512i powers = _mm512_set1_epi64(static_cast<long long>(0x8040201008040201ULL));
-    for (std::size_t i = 0; i < kByteRows; i += kWidth) {
+    for (std::size_t i = 0; i < kByteRows; i += sizeof(Bytes)) {
         const __m512i bin = _mm512_loadu_si512(bins + i);
         const __m512i place = _mm512_and_si512(_mm512_srli_epi16(bin, 3), _mm512_set1_epi8(15));
         const __m512i byte =

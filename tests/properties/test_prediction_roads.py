@@ -91,7 +91,7 @@ def test_all_roads_give_the_scores_of_the_slow_twin(case):
         assert np.array_equal(leaves_by(forest, frame, road), leaves)
 
 
-@pytest.mark.parametrize("n_rows", [1, 15, 16, 127, 128, 129, 513, 2000])
+@pytest.mark.parametrize("n_rows", [1, 15, 16, 191, 192, 193, 577, 2000])
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_any_number_of_rows_and_outputs(n_rows, n_classes):
     rng = np.random.default_rng(n_rows)
