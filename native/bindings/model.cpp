@@ -15,8 +15,8 @@ Road parse_road(const std::string& name) {
 
 /// Rows of numbers, one behind the other, to predictions; one-dimensional.
 template <class T>
-nb::ndarray<nb::numpy, double> predict_rows(const Forest& self, const Array<T>& rows,
-                                            double divisor, const std::string& link) {
+nb::ndarray<nb::numpy, double> predict_rows(const Forest& self, double divisor,
+                                            const std::string& link, const Array<T>& rows) {
     const Finish finish{divisor, parse_link(link)};
     const std::size_t n_features = self.arrays().n_features;
     if (rows.size() == 0 || rows.size() % n_features != 0) {
@@ -61,9 +61,9 @@ void bind_model(nb::module_& module) {
             },
             "columns"_a, "divisor"_a, "link"_a, "n_threads"_a, "road"_a = "best",
             "Sums of the trees over the divisor, through the link; (n_rows, n_predicted).")
-        .def("predict_rows", &predict_rows<double>, "rows"_a.noconvert(), "divisor"_a, "link"_a,
+        .def("predict_rows", &predict_rows<double>, "divisor"_a, "link"_a, "rows"_a.noconvert(),
              kPredictRows)
-        .def("predict_rows", &predict_rows<float>, "rows"_a.noconvert(), "divisor"_a, "link"_a)
+        .def("predict_rows", &predict_rows<float>, "divisor"_a, "link"_a, "rows"_a.noconvert())
         .def(
             "leaf_ids",
             [](const Forest& self, const Columns& table, int n_threads, const std::string& road) {

@@ -124,13 +124,13 @@ class Forest:
         """
 
     @overload
-    def predict_rows(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], divisor: float, link: str) -> NDArray[numpy.float64]:
+    def predict_rows(self, divisor: float, link: str, rows: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
         """
         What predict() says of rows that are numbers already, one behind the other: of categories their codes, NaN for missing.
         """
 
     @overload
-    def predict_rows(self, rows: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], divisor: float, link: str) -> NDArray[numpy.float64]: ...
+    def predict_rows(self, divisor: float, link: str, rows: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
 
     def leaf_ids(self, columns: Columns, n_threads: int, road: str = 'best') -> NDArray[numpy.int32]:
         """Leaf of every row in every tree; (n_rows, n_trees)."""

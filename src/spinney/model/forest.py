@@ -1,7 +1,7 @@
 """A sequence of trees whose values add up to raw scores."""
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, overload
@@ -222,9 +222,10 @@ class TreeForest(Model):
             return None
         return self.row_predictions(numbers).reshape(len(X), -1)
 
-    def row_predictions(self, numbers: Any) -> FloatArray:
-        """Give ``predictions`` of numbers as ``RowReader`` reads them, one behind the other."""
-        return self._native.predict_rows(numbers, self._divisor, self.output.link)
+    @functools.cached_property
+    def row_predictions(self) -> Callable[[Any], FloatArray]:
+        """``predictions`` of numbers as ``RowReader`` reads them, one behind the other; flat."""
+        return functools.partial(self._native.predict_rows, self._divisor, self.output.link)
 
     def feature_gains(self) -> FloatArray:
         """Total gain of the splits on each feature, weighted by tree."""

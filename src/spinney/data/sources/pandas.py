@@ -15,6 +15,8 @@ from spinney.errors import InvalidInputType
 
 _SMALL = 1 << 16
 """Up to this many values one copy of a float frame is cheaper than a view of each column."""
+_SINGLE_ROWS = 3
+"""Up to this many rows, taking each is cheaper than an array of objects."""
 _FEW_ROWS = 16
 """Up to this many rows, reading values one by one is cheaper than reading columns."""
 
@@ -54,6 +56,8 @@ def few_rows(X: Any, names: Sequence[str], categorical: Sequence[bool]) -> list[
     for dtype, may_be_category in zip(X.dtypes.tolist(), categorical, strict=True):
         if not may_be_category and isinstance(dtype, pd.CategoricalDtype):
             return None
+    if len(X) <= _SINGLE_ROWS:
+        return [X.iloc[i].tolist() for i in range(len(X))]
     rows: list[list[Any]] = X.to_numpy(object).tolist()
     return rows
 
