@@ -8,7 +8,6 @@ over rows that were not trained on; on the small tables, where one table says li
 also over several training tables.
 """
 
-import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,9 +19,9 @@ from benchmarks.duels.peers import (
     REFERENCES,
     Task,
     held_out_loss,
-    limit_threads,
     start_hessian,
 )
+from benchmarks.duels.program import run_workloads
 from benchmarks.duels.stopwatch import take_turns
 from benchmarks.duels.tables import (
     Table,
@@ -33,7 +32,7 @@ from benchmarks.duels.tables import (
     draw_squared,
     numeric_table,
 )
-from benchmarks.keeping import Book, in_order, table
+from benchmarks.keeping import table
 
 RESULTS = Path(__file__).parent / "results/boosting.json"
 NOISY = draw_binary(sharpness=1.5)
@@ -192,23 +191,9 @@ def details(name: str, entry: Mapping) -> str:
     return table(title, ["contender", "s", "ratio to spinney", "median s", "held-out loss"], rows)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", action="append", metavar="NAME", help="a part of its name does")
-    parser.add_argument("--turns", type=int, help="of each contender, instead of the default")
-    parser.add_argument("--quick", action="store_true", help="tiny tables; nothing is kept")
-    chosen = parser.parse_args()
-    limit_threads()
-    book = Book(RESULTS, kept=not chosen.quick)
-    for name, workload in WORKLOADS.items():
-        if chosen.only and not any(part in name for part in chosen.only):
-            continue
-        now = workload.reduced() if chosen.quick else workload
-        book.put(name, duel(replace(now, turns=chosen.turns or now.turns)))
-        print(details(name, book.measured[name]), flush=True)
-    entries = in_order(book.entries(), WORKLOADS)
-    book.publish([summary(entries), *(details(name, entry) for name, entry in entries.items())])
+def tables(entries: Mapping[str, dict]) -> list[str]:
+    return [summary(entries), *(details(name, entry) for name, entry in entries.items())]
 
 
 if __name__ == "__main__":
-    main()
+    run_workloads(__doc__, RESULTS, WORKLOADS, duel, tables)

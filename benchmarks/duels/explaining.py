@@ -8,7 +8,6 @@ equal settings (benchmarks/duels/peers.py), with two threads. Fitting and handin
 timed; reading the table is. The fastest of interleaved turns counts.
 """
 
-import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,13 +18,13 @@ from benchmarks.duels.peers import (
     N_THREADS,
     Task,
     lightgbm_model,
-    limit_threads,
     spinney_model,
     xgboost_model,
 )
+from benchmarks.duels.program import run_workloads
 from benchmarks.duels.stopwatch import take_turns
 from benchmarks.duels.tables import Table, draw_binary, numeric_table
-from benchmarks.keeping import Book, in_order, table
+from benchmarks.keeping import table
 
 RESULTS = Path(__file__).parent / "results/explaining.json"
 N_TRAIN, N_FEATURES = 50_000, 28
@@ -165,22 +164,9 @@ def summary(entries: Mapping[str, dict]) -> str:
     return table("Explaining", header, rows)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", action="append", metavar="NAME", help="a part of its name does")
-    parser.add_argument("--turns", type=int, help="of each contender, instead of the default")
-    parser.add_argument("--quick", action="store_true", help="tiny tables; nothing is kept")
-    chosen = parser.parse_args()
-    limit_threads()
-    book = Book(RESULTS, kept=not chosen.quick)
-    for name, workload in WORKLOADS.items():
-        if chosen.only and not any(part in name for part in chosen.only):
-            continue
-        now = workload.reduced() if chosen.quick else workload
-        book.put(name, duel(replace(now, turns=chosen.turns or now.turns)))
-        print(summary({name: book.measured[name]}), flush=True)
-    book.publish([summary(in_order(book.entries(), WORKLOADS))])
+def tables(entries: Mapping[str, dict]) -> list[str]:
+    return [summary(entries)]
 
 
 if __name__ == "__main__":
-    main()
+    run_workloads(__doc__, RESULTS, WORKLOADS, duel, tables)

@@ -8,14 +8,14 @@ many leaves. Reading the table is part of predicting. The fastest of interleaved
 single rows a turn is the mean of many calls.
 """
 
-import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from benchmarks.duels.peers import CONTENDERS, Task, limit_threads
+from benchmarks.duels.peers import CONTENDERS, Task
+from benchmarks.duels.program import run_workloads
 from benchmarks.duels.stopwatch import take_turns
 from benchmarks.duels.tables import (
     Table,
@@ -24,7 +24,7 @@ from benchmarks.duels.tables import (
     draw_classes,
     numeric_table,
 )
-from benchmarks.keeping import Book, in_order, table
+from benchmarks.keeping import table
 
 RESULTS = Path(__file__).parent / "results/predicting.json"
 NOISY = draw_binary(sharpness=1.5)
@@ -129,23 +129,9 @@ def details(name: str, entry: Mapping) -> str:
     return table(title, ["contender", "time", "ratio to spinney", "to reach"], rows)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", action="append", metavar="NAME", help="a part of its name does")
-    parser.add_argument("--turns", type=int, help="of each contender, instead of the default")
-    parser.add_argument("--quick", action="store_true", help="tiny tables; nothing is kept")
-    chosen = parser.parse_args()
-    limit_threads()
-    book = Book(RESULTS, kept=not chosen.quick)
-    for name, workload in WORKLOADS.items():
-        if chosen.only and not any(part in name for part in chosen.only):
-            continue
-        now = workload.reduced() if chosen.quick else workload
-        book.put(name, duel(replace(now, turns=chosen.turns or now.turns)))
-        print(details(name, book.measured[name]), flush=True)
-    entries = in_order(book.entries(), WORKLOADS)
-    book.publish([details(name, entry) for name, entry in entries.items()])
+def tables(entries: Mapping[str, dict]) -> list[str]:
+    return [details(name, entry) for name, entry in entries.items()]
 
 
 if __name__ == "__main__":
-    main()
+    run_workloads(__doc__, RESULTS, WORKLOADS, duel, tables)
