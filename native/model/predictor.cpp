@@ -16,10 +16,12 @@ constexpr std::size_t kBlockRows = kSlices * kByteRows;
 /// Below this, a slice of which most rows do not exist takes longer than walking.
 constexpr std::size_t kFewRows = 16;
 
+/// A cache line: kernels want buffers that begin with one.
+template <class T>
 struct alignas(64) Line {
-    std::int8_t bytes[64];
+    T items[64 / sizeof(T)];
 };
-static_assert(kByteRows % sizeof(Line) == 0);
+static_assert(kByteRows % 64 == 0);
 
 /// Scores of the rows of a block: output by output within a slice, as links take them.
 class BlockScores {
@@ -30,7 +32,7 @@ class BlockScores {
           finish_(finish),
           predictions_(predictions),
           n_slices_((n_rows + kByteRows - 1) / kByteRows),
-          room_(n_slices_ * kByteRows * forest.n_outputs * sizeof(double) / sizeof(Line)) {
+          room_(n_slices_ * kByteRows * forest.n_outputs / 8) {
         for (std::size_t s = 0; s < n_slices_; ++s) {
             for (std::size_t k = 0; k < forest_.n_outputs; ++k) {
                 std::fill_n(slice(s) + k * kByteRows, kByteRows, forest_.baseline[k]);
@@ -39,7 +41,7 @@ class BlockScores {
     }
 
     double* slice(std::size_t slice) {
-        return reinterpret_cast<double*>(room_.data()) + slice * kByteRows * forest_.n_outputs;
+        return room_[0].items + slice * kByteRows * forest_.n_outputs;
     }
 
     /// Adds the value of a node to the scores of one row.
@@ -77,7 +79,7 @@ class BlockScores {
     const Finish finish_;
     std::span<double> predictions_;
     std::size_t n_slices_;
-    std::vector<Line> room_;  ///< lines, because kernels want doubles aligned to 32 bytes
+    std::vector<Line<double>> room_;
 };
 
 /// A consumer makes something per block of rows that takes in leaves: `add_slices` those of all
@@ -120,7 +122,7 @@ struct ScoreConsumer {
       private:
         BlockScores scores_;
         const ForestArrays& forest_;
-        AddKernel* kernel_;
+        AddLeavesKernel* kernel_;
         std::size_t first_, n_;
     };
 };
@@ -161,18 +163,18 @@ struct LeafConsumer {
 template <class Consumer>
 void pass_sliced(const SlicedForest& sliced, const Columns& columns, const Consumer& consumer,
                  std::size_t first, std::size_t n) {
-    const std::size_t lines = sliced.n_bytes() / sizeof(Line);
-    std::vector<Line> room(kSlices * lines);
+    const std::size_t lines = sliced.n_bytes() / 64;
+    std::vector<Line<std::int8_t>> room(kSlices * lines + 1);  // not empty without splits
     alignas(64) std::uint8_t leaves[kBlockRows];
     const std::size_t n_slices = (n + kByteRows - 1) / kByteRows;
     for (std::size_t s = 0; s < n_slices; ++s) {
         sliced.columns().read(columns, first + s * kByteRows,
-                              std::min(kByteRows, n - s * kByteRows), room[s * lines].bytes);
+                              std::min(kByteRows, n - s * kByteRows), room[s * lines].items);
     }
     typename Consumer::Block block(consumer, first, n);
     SliceKernel* find_leaves = slice_kernels().find_leaves;
     for (std::size_t tree = 0; tree < sliced.n_trees(); ++tree) {
-        find_leaves(sliced.task(tree, room[0].bytes, n_slices, leaves));
+        find_leaves(sliced.task(tree, room[0].items, n_slices, leaves));
         block.add_slices(tree, n_slices, leaves, sliced);
     }
     block.end();

@@ -58,12 +58,12 @@ struct AddTask {
     std::size_t stride;
 };
 
-using AddKernel = void(const AddTask& task);
-AddKernel add_leaves_portable, add_leaves_avx2, add_leaves_avx512;
+using AddLeavesKernel = void(const AddTask& task);
+AddLeavesKernel add_leaves_portable, add_leaves_avx2, add_leaves_avx512;
 
 struct SliceKernels {
     SliceKernel* find_leaves;
-    AddKernel* add_leaves;
+    AddLeavesKernel* add_leaves;
 };
 
 /// Those of the active instruction set.

@@ -1,7 +1,8 @@
 """The values of a feature that a model is asked about.
 
 A forest is constant between its thresholds, so one value from each interval says everything there
-is to know about a numeric feature; of categories every level is asked, and missing values.
+is to know about a numeric feature, unless there are more intervals than values are wanted; of
+categories every level is asked, and missing values.
 """
 
 import numbers

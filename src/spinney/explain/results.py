@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 import narwhals as nw
 
 from spinney.errors import InvalidParameter
+from spinney.typing import AnyArray
 
 Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 """Libraries whose frames ``to_frame`` makes."""
@@ -48,6 +49,13 @@ class Result(abc.ABC):
         return f"{self.title()}\n{format_table(self.columns())}"
 
     __repr__ = __str__
+
+
+def read_only(array: AnyArray) -> AnyArray:
+    """Give a view that cannot be written through."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def format_table(columns: Mapping[str, Sequence[Any]], *, most: int = _MOST_ROWS) -> str:

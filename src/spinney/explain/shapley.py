@@ -13,7 +13,7 @@ from spinney.data.weights import read_weights
 from spinney.errors import InvalidInput, InvalidInputType
 from spinney.explain.importance import Importances
 from spinney.explain.reading import forest_of, raw_output_names
-from spinney.explain.results import Result
+from spinney.explain.results import Result, read_only
 from spinney.model import TreeForest
 from spinney.parallelism import resolve_n_jobs
 from spinney.typing import FloatArray, TableLike
@@ -165,7 +165,8 @@ def explain_table(
             "background_weight was given without a background. Pass the table whose rows it "
             "weighs as background, or leave background_weight out."
         )
-    return ShapValues(values, base, forest.schema.names, raw_output_names(forest))
+    names = forest.schema.names, raw_output_names(forest)
+    return ShapValues(read_only(values), read_only(base), *names)
 
 
 def shap_interactions(fitted: Any, X: TableLike, *, n_jobs: int | None = None) -> ShapInteractions:
@@ -205,7 +206,8 @@ def shap_interactions(fitted: Any, X: TableLike, *, n_jobs: int | None = None) -
     sums = _ext.shapley_interactions(forest.native, columns, resolve_n_jobs(n_jobs))
     base = forest.aggregated(_ext.shapley_base(forest.native))
     names = forest.schema.names
-    return ShapInteractions(forest.aggregated(sums), base, names, raw_output_names(forest))
+    values = read_only(forest.aggregated(sums))
+    return ShapInteractions(values, read_only(base), names, raw_output_names(forest))
 
 
 def shap_importance(
@@ -246,7 +248,8 @@ def shap_importance(
     n_rows = len(moved)
     errors = moved.std(axis=0, ddof=1) / np.sqrt(n_rows) if n_rows > 1 else None
     kind = "mean absolute Shapley value of the raw score"
-    return Importances(kind, found.feature_names, moved.mean(axis=0), errors)
+    errors = None if errors is None else read_only(errors)
+    return Importances(kind, found.feature_names, read_only(moved.mean(axis=0)), errors)
 
 
 def _path_dependent(

@@ -18,8 +18,8 @@ class CompiledModel:
 
     The answer is a vector of probabilities in the order of ``classes``, or a number, or a vector of
     numbers for several outputs; the same bits as from the estimator. A row is a NumPy vector or a
-    sequence in the order of ``feature_names``, or a mapping of these names to values. A table of
-    many rows is answered row by row.
+    sequence in the order of ``feature_names``, or a mapping of these names to values, or a row of a
+    pandas frame. A table gives the answers of all its rows, on the thread that asks.
 
     Safe to call from many threads, and small to pickle: nothing but the model is inside.
 
@@ -53,8 +53,11 @@ class CompiledModel:
             return self._answer(self._of_numbers(row))
         if isinstance(row, Mapping):
             return self._answer(self._of_values(self._values(row)))
-        if isinstance(row, list | tuple) or (type(row) is np.ndarray and row.ndim == 1):
-            return self._answer(self._of_values(list(row)))
+        if isinstance(row, list | tuple) or getattr(row, "ndim", None) == 1:
+            if hasattr(row, "to_dict"):  # a row of a pandas frame
+                return self(row.to_dict())
+            values = row.tolist() if hasattr(row, "tolist") else list(row)
+            return self._answer(self._of_values(values))
         predictions = self.model.predictions(row, estimator_name="the compiled model")
         return predictions[:, 0] if self._is_number else predictions
 
@@ -95,7 +98,7 @@ class CompiledModel:
                 f"{len(self.feature_names)} features; None for missing."
             ) from None
         if len(row) > len(values) and self.model.policy.extra == "error":
-            extra = sorted(set(row) - set(self.feature_names))
+            extra = sorted(set(row) - set(self.feature_names), key=str)
             raise InvalidInput(
                 f"The row has values the model does not know: {shorten(extra)}. Leave them out, "
                 "or fit with extra_columns='ignore'."

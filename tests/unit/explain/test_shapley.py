@@ -276,3 +276,12 @@ def test_bad_input_is_refused_with_a_remedy():
         shap_interactions(object(), table)
     with pytest.raises(InvalidParameter, match="n_jobs=0"):
         shap_values(forest, table, n_jobs=0)
+
+
+def test_numbers_of_a_result_cannot_be_written():
+    X = np.arange(40.0).reshape(-1, 1)
+    fitted = GradientBoostingRegressor(max_iter=2).fit(X, X[:, 0])
+    for found in (shap_values(fitted, X[:3]), shap_interactions(fitted, X[:3])):
+        for array in (found.values, found.base):
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0

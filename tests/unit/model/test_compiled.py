@@ -73,6 +73,19 @@ def test_a_mapping_is_read_by_name(classifier):
         assert np.array_equal(compiled(backwards), expected[i])
 
 
+def test_a_row_of_a_frame_is_a_row(classifier, regressor):
+    expected = classifier.predict_proba(FRAME)
+    assert np.array_equal(classifier.compile()(FRAME.iloc[7]), expected[7])
+    masked = np.ma.masked_invalid(NUMBERS[0])  # its third number is missing
+    assert regressor.compile()(masked) == regressor.predict(NUMBERS[:1])[0]
+
+
+def test_a_constant_is_compiled_and_predicted_in_slices():
+    constant = GradientBoostingRegressor().fit(NUMBERS, np.ones(400))
+    assert (constant.predict(NUMBERS) == 1.0).all()
+    assert constant.compile()(NUMBERS[0]) == 1.0
+
+
 def test_missing_in_every_spelling_and_unseen_categories(classifier):
     compiled = classifier.compile()
     row = FRAME.iloc[0].to_dict() | {"c": np.nan, "kind": None, "text": "green"}
@@ -131,6 +144,8 @@ def test_wrong_rows_are_refused_with_a_remedy(regressor, classifier):
         compiled({name: value for name, value in row.items() if name != "kind"})
     with pytest.raises(InvalidInput, match="does not know: 'extra'"):
         compiled(row | {"extra": 1})
+    with pytest.raises(InvalidInput, match="does not know: 3, 'z'"):
+        compiled(row | {"z": 1, 3: 3})
     for wrong in ({"a": "3"}, {"kind": 7}, {"a": 1j}, {"text": b"red"}):
         with pytest.raises(SpinneyError):
             compiled(row | wrong)
