@@ -12,6 +12,8 @@ from spinney.model.forest import TreeForest
 from spinney.model.model import Model
 from spinney.typing import AnyArray, FloatArray
 
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+
 
 class CompiledModel:
     """A frozen model without ceremony: called with a row, it says what it predicts.
@@ -44,13 +46,16 @@ class CompiledModel:
         self._quick: Callable[[Any], FloatArray] | None = None
         if isinstance(model, TreeForest) and self._reader.is_plain:
             self._quick = model.row_predictions
+        self._takes_numbers = self._quick is not None and self._reader.is_numeric
         names = self.feature_names
+        self._shape = (len(names),)
         self._pick = itemgetter(*names) if len(names) > 1 else lambda row: (row[names[0]],)
 
     def __call__(self, row: Any) -> Any:
         """Predict one row, or each row of a table."""
-        if type(row) is np.ndarray and row.ndim == 1 and row.dtype.kind != "O":
-            return self._answer(self._of_numbers(row))
+        if type(row) is np.ndarray and self._takes(row):
+            numbers = self._quick(row)  # type: ignore[misc]  # _takes() has looked
+            return float(numbers[0]) if self._is_number else numbers
         if isinstance(row, Mapping):
             return self._answer(self._of_values(self._values(row)))
         if isinstance(row, list | tuple) or getattr(row, "ndim", None) == 1:
@@ -70,12 +75,14 @@ class CompiledModel:
     def _answer(self, predictions: FloatArray) -> Any:
         return float(predictions[0]) if self._is_number else predictions
 
-    def _of_numbers(self, row: AnyArray) -> FloatArray:
-        self._check_length(len(row))
-        is_buffer = row.dtype.char in "fd" and row.dtype.isnative and row.flags.c_contiguous
-        if self._quick is not None and self._reader.is_numeric and is_buffer:
-            return self._quick(row)
-        return self._of_values(row.tolist())
+    def _takes(self, row: AnyArray) -> bool:
+        """Whether native code takes a row as it is."""
+        return (
+            self._takes_numbers
+            and row.shape == self._shape
+            and row.dtype in _FLOATS
+            and row.flags.c_contiguous
+        )
 
     def _of_values(self, values: Sequence[Any]) -> FloatArray:
         self._check_length(len(values))
