@@ -32,7 +32,7 @@ class CompiledModel:
     >>> X = np.arange(100.0).reshape(-1, 1)
     >>> model = GradientBoostingRegressor().fit(X, 2 * X[:, 0])
     >>> compiled = model.compile()
-    >>> compiled([30.0]) == model.predict([[30.0]])[0]
+    >>> compiled([30.0]) == float(model.predict([[30.0]])[0])
     True
     """
 

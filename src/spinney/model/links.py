@@ -21,7 +21,7 @@ def apply_link(link: str, scores: FloatArray, *, n_threads: int = 1) -> FloatArr
     --------
     >>> import numpy as np
     >>> apply_link("logistic", np.array([[0.0], [800.0]])).tolist()
-    [[0.5, 0.5], [3.307553003638408e-308, 1.0]]
+    [[0.5, 0.5], [3.3075530036384083e-308, 1.0]]
     """
     flat = np.ascontiguousarray(scores, np.float64).reshape(-1)
     return np.asarray(_ext.apply_link(link, flat, scores.shape[1], n_threads))
