@@ -89,7 +89,7 @@ struct Tree {
     }
 };
 
-void check_kernels(spinney::SliceKernel* find_leaves, spinney::AddKernel* add_leaves) {
+void check_kernels(spinney::SliceKernel* find_leaves, spinney::AddLeavesKernel* add_leaves) {
     for (const std::size_t n_leaves : {1, 2, 3, 31, 64, 200, 256}) {
         Draws draws{n_leaves};
         Tree tree;
