@@ -26,6 +26,20 @@ std::span<const T> view(const Array<T>& array) {
     return {array.data(), array.size()};
 }
 
+/// Borrows arrays from a dictionary and keeps them alive.
+class Borrowed {
+  public:
+    template <class T>
+    void take(const nb::dict& arrays, const char* name, std::span<const T>& to) {
+        const nb::object array = arrays[name];
+        to = view(nb::cast<Array<T>>(array, false));
+        owners_.push_back(array);
+    }
+
+  private:
+    std::vector<nb::object> owners_;
+};
+
 /// Hands a vector over to NumPy without copying it.
 template <class T>
 nb::ndarray<nb::numpy, T> give(std::vector<T>&& numbers, std::vector<std::size_t> shape = {}) {

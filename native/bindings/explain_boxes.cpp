@@ -51,14 +51,14 @@ nb::dict give_cells(const std::vector<Cells>& all) {
 class Boxes {
   public:
     Boxes(const nb::dict& arrays, const nb::dict& domain) {
-        take(arrays, "tree_start", forest_.tree_start);
-        take(arrays, "feature", forest_.feature);
-        take(arrays, "cut", forest_.cut);
-        take(arrays, "right", forest_.right);
-        take(arrays, "missing_left", forest_.missing_left);
-        take(arrays, "category_set", forest_.category_set);
-        take(arrays, "category_sets", forest_.category_sets);
-        take(arrays, "value", forest_.value);
+        borrowed_.take(arrays, "tree_start", forest_.tree_start);
+        borrowed_.take(arrays, "feature", forest_.feature);
+        borrowed_.take(arrays, "cut", forest_.cut);
+        borrowed_.take(arrays, "right", forest_.right);
+        borrowed_.take(arrays, "missing_left", forest_.missing_left);
+        borrowed_.take(arrays, "category_set", forest_.category_set);
+        borrowed_.take(arrays, "category_sets", forest_.category_sets);
+        borrowed_.take(arrays, "value", forest_.value);
         forest_.domain = read_cells(domain);
     }
 
@@ -90,13 +90,6 @@ class Boxes {
     }
 
   private:
-    template <class T>
-    void take(const nb::dict& arrays, const char* name, std::span<const T>& to) {
-        const nb::object array = arrays[name];
-        to = view(nb::cast<Array<T>>(array, false));
-        owners_.push_back(array);
-    }
-
     Cells one_cell(std::int32_t feature, std::int32_t cell) const {
         Cells cells = forest_.domain.at(static_cast<std::size_t>(feature));
         const bool is_categorical = cells.bins != Cells().bins;  // bin 255 is none
@@ -112,7 +105,7 @@ class Boxes {
     }
 
     CellForest forest_;
-    std::vector<nb::object> owners_;
+    Borrowed borrowed_;
 };
 
 }  // namespace

@@ -18,23 +18,23 @@ class Forest {
         arrays_.n_features = n_features;
         arrays_.n_outputs = n_outputs;
         arrays_.value_width = value_width;
-        take(arrays, "tree_start", arrays_.tree_start);
-        take(arrays, "tree_weight", arrays_.tree_weight);
-        take(arrays, "tree_output", arrays_.tree_output);
-        take(arrays, "feature", arrays_.feature);
-        take(arrays, "threshold", arrays_.threshold);
-        take(arrays, "right", arrays_.right);
-        take(arrays, "missing_left", arrays_.missing_left);
-        take(arrays, "category_set", arrays_.category_set);
-        take(arrays, "category_sets", arrays_.category_sets);
-        take(arrays, "values", arrays_.values);
-        take(arrays, "count", arrays_.count);
-        take(arrays, "weight", arrays_.weight);
-        take(arrays, "gain", arrays_.gain);
-        take(arrays, "baseline", arrays_.baseline);
-        take(arrays, "categorical", arrays_.categorical);
-        take(arrays, "category_start", arrays_.category_start);
-        take(arrays, "category_bins", arrays_.category_bins);
+        borrowed_.take(arrays, "tree_start", arrays_.tree_start);
+        borrowed_.take(arrays, "tree_weight", arrays_.tree_weight);
+        borrowed_.take(arrays, "tree_output", arrays_.tree_output);
+        borrowed_.take(arrays, "feature", arrays_.feature);
+        borrowed_.take(arrays, "threshold", arrays_.threshold);
+        borrowed_.take(arrays, "right", arrays_.right);
+        borrowed_.take(arrays, "missing_left", arrays_.missing_left);
+        borrowed_.take(arrays, "category_set", arrays_.category_set);
+        borrowed_.take(arrays, "category_sets", arrays_.category_sets);
+        borrowed_.take(arrays, "values", arrays_.values);
+        borrowed_.take(arrays, "count", arrays_.count);
+        borrowed_.take(arrays, "weight", arrays_.weight);
+        borrowed_.take(arrays, "gain", arrays_.gain);
+        borrowed_.take(arrays, "baseline", arrays_.baseline);
+        borrowed_.take(arrays, "categorical", arrays_.categorical);
+        borrowed_.take(arrays, "category_start", arrays_.category_start);
+        borrowed_.take(arrays, "category_bins", arrays_.category_bins);
         check_forest(arrays_);
         predictor_.emplace(arrays_);
     }
@@ -43,16 +43,9 @@ class Forest {
     const Predictor& predictor() const { return *predictor_; }
 
   private:
-    template <class T>
-    void take(const nb::dict& arrays, const char* name, std::span<const T>& to) {
-        const nb::object array = arrays[name];
-        to = view(nb::cast<Array<T>>(array, false));
-        owners_.push_back(array);
-    }
-
     ForestArrays arrays_;
     std::optional<Predictor> predictor_;  ///< reads arrays_: a Forest is never moved
-    std::vector<nb::object> owners_;
+    Borrowed borrowed_;
 };
 
 }  // namespace spinney::bindings

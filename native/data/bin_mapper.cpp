@@ -9,6 +9,7 @@
 #include "native/base/isa.hpp"
 #include "native/base/parallel.hpp"
 #include "native/data/bin_search.hpp"
+#include "native/data/round_down.hpp"
 
 namespace spinney {
 namespace {
@@ -16,12 +17,6 @@ namespace {
 /// Rows that are binned for all features before the next ones. 256 rows of 28 float32 features in C
 /// order are 28 KB: they stay in the first-level cache, and so do their bins.
 constexpr std::size_t kBlockRows = kBinBlockRows;
-
-float round_down(double cut) {
-    const auto rounded = static_cast<float>(cut);
-    const bool is_above = static_cast<double>(rounded) > cut;
-    return is_above ? std::nextafter(rounded, -std::numeric_limits<float>::infinity()) : rounded;
-}
 
 template <class T>
 void fill_table(CutTable<T>& table, std::span<const double> cuts, T (*convert)(double)) {
@@ -85,14 +80,10 @@ template <class T>
 void bin_sparse_block(const ColumnView& column, std::size_t first, std::size_t n,
                       const FeatureBins& feature, const BinTarget& target) {
     T values[kBlockRows] = {};
-    const auto begin = std::lower_bound(column.rows.begin(), column.rows.end(), first,
-                                        [](std::int32_t row, std::size_t wanted) {
-                                            return static_cast<std::size_t>(row) < wanted;
-                                        });
-    for (auto at = begin; at != column.rows.end(); ++at) {
-        const std::size_t row = static_cast<std::size_t>(*at);
+    for (std::size_t i = column.stored_from(first); i < column.rows.size(); ++i) {
+        const auto row = static_cast<std::size_t>(column.rows[i]);
         if (row < first || row >= first + n) break;  // even if somebody changes them meanwhile
-        values[row - first] = reinterpret_cast<const T*>(column.data)[at - column.rows.begin()];
+        values[row - first] = reinterpret_cast<const T*>(column.data)[i];
     }
     bin_numbers<T>(reinterpret_cast<const std::byte*>(values), sizeof(T), n, feature, target);
 }
@@ -148,7 +139,7 @@ FeatureBins FeatureBins::numeric(std::span<const double> cuts) {
     }
     FeatureBins bins;
     bins.n_value_bins_ = static_cast<int>(cuts.size()) + 1;
-    fill_table<float>(bins.narrow_, cuts, round_down);
+    fill_table<float>(bins.narrow_, cuts, round_down<float>);
     fill_table<double>(bins.wide_, cuts, [](double cut) { return cut; });
     bins.narrow_grid_ = CutGrid<float>({bins.narrow_.cuts, cuts.size()});
     bins.wide_grid_ = CutGrid<double>({bins.wide_.cuts, cuts.size()});

@@ -1,6 +1,7 @@
 /// The features of a table as native code sees them: borrowed, strided, never copied.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,6 +23,15 @@ struct ColumnView {
     std::ptrdiff_t stride = 0;           ///< bytes between neighbours; unused when sparse
     std::span<const std::int32_t> rows;  ///< sparse only: strictly increasing row numbers
     bool is_sparse = false;
+
+    /// Sparse: place of the first stored value at this row or behind it.
+    std::size_t stored_from(std::size_t row) const {
+        const auto is_before = [](std::int32_t listed, std::size_t wanted) {
+            return static_cast<std::size_t>(listed) < wanted;
+        };
+        return static_cast<std::size_t>(std::lower_bound(rows.begin(), rows.end(), row, is_before) -
+                                        rows.begin());
+    }
 
     template <class T>
     T at(std::size_t row) const {

@@ -3,22 +3,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "native/base/failure.hpp"
-
 namespace spinney {
 namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
-
-void check_types(const ForestArrays& forest, const Columns& columns) {
-    bool fits = columns.features.size() == forest.n_features;
-    for (std::size_t f = 0; fits && f < forest.n_features; ++f) {
-        fits = (columns.features[f].type == ValueType::kCode32) == forest.is_categorical(f);
-    }
-    if (!fits) {
-        throw Failure(FailureKind::kInvalidInput, "the table does not have the model's features");
-    }
-}
 
 }  // namespace
 
@@ -37,7 +25,7 @@ FeatureRows::FeatureRows(const ForestArrays& forest, std::size_t room)
 }
 
 void FeatureRows::read(const Columns& columns, std::size_t first, std::size_t n, std::size_t at) {
-    check_types(forest_, columns);
+    check_features(forest_, columns);
     for (std::size_t slot = 0; slot < used_.size(); ++slot) {
         double* to = values_.data() + slot * room_ + at;
         const ColumnView& column = columns.features[used_[slot]];
@@ -50,7 +38,7 @@ void FeatureRows::read(const Columns& columns, std::size_t first, std::size_t n,
                 break;
             case ValueType::kCode32:
                 for (std::size_t i = 0; i < n; ++i) {
-                    to[i] = bin_of(used_[slot], column.at<std::int32_t>(first + i));
+                    to[i] = forest_.bin_of(used_[slot], column.at<std::int32_t>(first + i));
                 }
         }
     }
@@ -64,22 +52,12 @@ void FeatureRows::read_numbers(const ColumnView& column, std::size_t first, std:
         return;
     }
     std::fill_n(to, n, 0.0);
-    const auto is_before = [](std::int32_t row, std::size_t wanted) {
-        return static_cast<std::size_t>(row) < wanted;
-    };
-    auto at = std::lower_bound(column.rows.begin(), column.rows.end(), first, is_before);
-    for (; at != column.rows.end() && is_before(*at, first + n); ++at) {
-        const T* stored = reinterpret_cast<const T*>(column.data);
-        to[static_cast<std::size_t>(*at) - first] =
-            static_cast<double>(stored[at - column.rows.begin()]);
+    const T* stored = reinterpret_cast<const T*>(column.data);
+    for (std::size_t i = column.stored_from(first); i < column.rows.size(); ++i) {
+        const auto row = static_cast<std::size_t>(column.rows[i]);
+        if (row < first || row >= first + n) break;  // even if somebody changes them meanwhile
+        to[row - first] = static_cast<double>(stored[i]);
     }
-}
-
-double FeatureRows::bin_of(std::size_t feature, std::int32_t code) const {
-    const std::int64_t start = forest_.category_start[feature];
-    const std::int64_t n_codes = forest_.category_start[feature + 1] - start;
-    if (code < 0 || code >= n_codes) return kMissing;
-    return forest_.category_bins[static_cast<std::size_t>(start + code)];
 }
 
 }  // namespace spinney

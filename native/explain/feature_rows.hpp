@@ -34,7 +34,6 @@ class FeatureRows {
     template <class T>
     static void read_numbers(const ColumnView& column, std::size_t first, std::size_t n,
                              double* to);
-    double bin_of(std::size_t feature, std::int32_t code) const;
 
     const ForestArrays& forest_;
     std::size_t room_;

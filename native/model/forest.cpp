@@ -149,4 +149,14 @@ void check_forest(const ForestArrays& forest) {
     for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) check_shape(forest, tree, end_of);
 }
 
+void check_features(const ForestArrays& forest, const Columns& columns) {
+    bool fits = columns.features.size() == forest.n_features;
+    for (std::size_t f = 0; fits && f < forest.n_features; ++f) {
+        fits = (columns.features[f].type == ValueType::kCode32) == forest.is_categorical(f);
+    }
+    if (!fits) {
+        throw Failure(FailureKind::kInvalidInput, "the table does not have the model's features");
+    }
+}
+
 }  // namespace spinney

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
+
+#include "native/data/columns.hpp"
 
 namespace spinney {
 
@@ -42,11 +45,22 @@ struct ForestArrays {
     std::size_t n_trees() const { return tree_weight.size(); }
     std::size_t n_nodes() const { return feature.size(); }
     bool is_categorical(std::size_t f) const { return categorical[f] != 0; }
+
+    /// The bin of a category, as a number; NaN for codes that mean missing or are none.
+    double bin_of(std::size_t f, std::int32_t code) const {
+        const std::int64_t n_codes = category_start[f + 1] - category_start[f];
+        if (code < 0 || code >= n_codes) return std::numeric_limits<double>::quiet_NaN();
+        return category_bins[static_cast<std::size_t>(category_start[f] + code)];
+    }
 };
 
 /// Throws Failure(kInvalidModel) unless every index is in range, every tree is a tree (each node
 /// reached exactly once from its root) and every number is one. After this nothing needs checking
 /// again, and no walk can leave the arrays or run in circles. O(nodes).
 void check_forest(const ForestArrays& forest);
+
+/// Throws Failure(kInvalidInput) unless a table has the features of the forest: as many, with codes
+/// where it asks about categories and numbers elsewhere.
+void check_features(const ForestArrays& forest, const Columns& columns);
 
 }  // namespace spinney

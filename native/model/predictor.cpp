@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "native/base/failure.hpp"
 #include "native/base/parallel.hpp"
 
 namespace spinney {
@@ -215,16 +214,6 @@ void pass_walked(const WalkedForest<T>& walked, const ForestArrays& forest,
     block.end();
 }
 
-void check_types(const ForestArrays& forest, const Columns& columns) {
-    bool fits = columns.features.size() == forest.n_features;
-    for (std::size_t f = 0; fits && f < forest.n_features; ++f) {
-        fits = (columns.features[f].type == ValueType::kCode32) == forest.is_categorical(f);
-    }
-    if (!fits) {
-        throw Failure(FailureKind::kInvalidInput, "the table does not have the model's features");
-    }
-}
-
 bool is_narrow(const Columns& columns) {
     return std::none_of(columns.features.begin(), columns.features.end(),
                         [](const ColumnView& c) { return c.type == ValueType::kFloat64; });
@@ -240,7 +229,7 @@ Road Predictor::choose(std::size_t n_rows, Road road) const {
 template <class Consumer>
 void Predictor::pass(const Columns& columns, const Consumer& consumer, int n_threads,
                      Road road) const {
-    check_types(forest_, columns);
+    check_features(forest_, columns);
     const bool slices = choose(columns.n_rows, road) == Road::kSliced;
     const bool narrow = is_narrow(columns);
     const auto walk = [&](const auto& walked, std::size_t begin, std::size_t end) {

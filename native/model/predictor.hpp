@@ -46,7 +46,8 @@ class Predictor {
                   Road road = Road::kBest) const;
 
   private:
-    /// A forest in the form of a road, made once.
+    /// A forest in the form of a road, made once. A fork() while another thread makes it leaves the
+    /// child to make it again: so the GNU C library promises.
     template <class Form>
     class Made {
       public:

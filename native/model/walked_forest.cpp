@@ -4,17 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "native/data/round_down.hpp"
+
 namespace spinney {
 namespace {
 
 constexpr std::uint32_t kNoSlot = UINT32_MAX;
-
-template <class T>
-T round_down(double threshold) {
-    const auto rounded = static_cast<T>(threshold);
-    const bool is_above = static_cast<double>(rounded) > threshold;
-    return is_above ? std::nextafter(rounded, -std::numeric_limits<T>::infinity()) : rounded;
-}
 
 /// The number r for which x > t exactly when -x <= r.
 template <class T>
@@ -29,20 +24,12 @@ double number_at(const ColumnView& column, std::size_t row) {
     if (!column.is_sparse) {
         return narrow ? static_cast<double>(column.at<float>(row)) : column.at<double>(row);
     }
-    const auto at = std::lower_bound(
-        column.rows.begin(), column.rows.end(), row,
-        [](std::int32_t a, std::size_t wanted) { return static_cast<std::size_t>(a) < wanted; });
-    if (at == column.rows.end() || static_cast<std::size_t>(*at) != row) return 0.0;
-    const auto place = at - column.rows.begin();
+    const std::size_t place = column.stored_from(row);
+    if (place == column.rows.size() || static_cast<std::size_t>(column.rows[place]) != row) {
+        return 0.0;
+    }
     return narrow ? static_cast<double>(reinterpret_cast<const float*>(column.data)[place])
                   : reinterpret_cast<const double*>(column.data)[place];
-}
-
-double bin_at(const ForestArrays& forest, std::size_t feature, std::int32_t code) {
-    const std::int64_t start = forest.category_start[feature];
-    const std::int64_t n_codes = forest.category_start[feature + 1] - start;
-    if (code < 0 || code >= n_codes) return std::numeric_limits<double>::quiet_NaN();
-    return forest.category_bins[static_cast<std::size_t>(start + code)];
 }
 
 /// A code among numbers; what cannot be one is missing.
@@ -99,7 +86,7 @@ void WalkedForest<T>::read(const Columns& columns, std::size_t row, T* values) c
         const Slot& slot = slots_[i];
         const ColumnView& column = columns.features[slot.feature];
         const double x = column.type == ValueType::kCode32
-                             ? bin_at(forest_, slot.feature, column.at<std::int32_t>(row))
+                             ? forest_.bin_of(slot.feature, column.at<std::int32_t>(row))
                              : number_at(column, row);
         values[i] = static_cast<T>(slot.negated ? -x : x);
     }
@@ -110,7 +97,7 @@ void WalkedForest<T>::read(const double* row, T* values) const {
     for (std::size_t i = 0; i < slots_.size(); ++i) {
         const Slot& slot = slots_[i];
         double x = row[slot.feature];
-        if (forest_.is_categorical(slot.feature)) x = bin_at(forest_, slot.feature, code_of(x));
+        if (forest_.is_categorical(slot.feature)) x = forest_.bin_of(slot.feature, code_of(x));
         values[i] = static_cast<T>(slot.negated ? -x : x);
     }
 }

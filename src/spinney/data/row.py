@@ -14,7 +14,7 @@ from spinney.data.levels import LevelType
 from spinney.data.schema import FeatureSchema
 from spinney.data.sources.objects import is_missing, read_objects
 from spinney.data.sources.pandas import few_rows
-from spinney.data.table import Kind, Table
+from spinney.data.table import Column, Kind, Table
 from spinney.typing import AnyArray
 
 _NUMBERS = frozenset(
@@ -22,7 +22,7 @@ _NUMBERS = frozenset(
 )
 _NAN = float("nan")
 FEW_ROWS = 16
-"""Up to this many rows, an array is not made a table."""
+"""Up to this many rows, values are read one by one and no table is made."""
 
 
 class RowReader:
@@ -48,7 +48,7 @@ class RowReader:
             return X.reshape(-1) if self._takes(X) else None
         if not (self.is_plain and self._schema.names_given):
             return None
-        rows = few_rows(X, self._schema.names, self._categorical)
+        rows = few_rows(X, self._schema.names, self._categorical, most=FEW_ROWS)
         if rows is None:
             return None
         numbers = array("d")
@@ -107,11 +107,16 @@ def _are_plain(schema: FeatureSchema) -> bool:
     )
 
 
+def column_of_value(name: str, value: Any) -> Column:
+    """Make a column of one value of any kind."""
+    cell = np.empty(1, object)  # filled afterwards: NumPy would look into a value that has parts
+    cell[0] = value
+    return read_objects(name, cell)
+
+
 def table_of_row(schema: FeatureSchema, values: Sequence[Any]) -> Table:
-    """Make a table of one row, of values of any kind."""
-    columns = []
-    for name, value in zip(schema.names, values, strict=True):
-        cell = np.empty(1, object)
-        cell[0] = value
-        columns.append(read_objects(name, cell))
+    """Make a table of one row, of values of any kind, in the order of the features."""
+    columns = [
+        column_of_value(name, value) for name, value in zip(schema.names, values, strict=True)
+    ]
     return Table(1, columns, names_given=schema.names_given)

@@ -56,7 +56,7 @@ def choose_answer(forest: TreeForest, output: Any, scale: str = "raw") -> Answer
             f"output=None: the model has {len(names)} outputs, {shorten(names)}. Choose one of "
             "them by its name or its position."
         )
-    place = default if output is None else _place(output, names, "output")
+    place = default if output is None else find_place(output, names, "output", "raw score")
     if place is None:
         raise AssertionError("a default was checked above")
     return Answer(names[place], place, scale, is_sum)
@@ -74,7 +74,7 @@ def _outputs(forest: TreeForest, scale: str) -> tuple[tuple[str, ...], int | Non
 
 def choose_feature(forest: TreeForest, feature: Any) -> int:
     """Find the position of a feature given by its name or its position."""
-    return _place(feature, forest.schema.names, "feature")
+    return find_place(feature, forest.schema.names, "features")
 
 
 def choose_features(forest: TreeForest, features: Any, most: int) -> tuple[int, ...]:
@@ -119,16 +119,23 @@ def _listed(features: Any, what: str) -> list[Any]:
         ) from None
 
 
-def _place(wanted: Any, names: Sequence[str], what: str) -> int:
+def find_place(wanted: Any, names: Sequence[str], where: str, what: str = "feature") -> int:
+    """Find a feature, or an output, by its name or its position; ``where`` names the parameter.
+
+    Examples
+    --------
+    >>> find_place("age", ("height", "age"), "features"), find_place(0, ("height", "age"), "unused")
+    (1, 0)
+    """
     if isinstance(wanted, str):
         if wanted in names:
             return names.index(wanted)
         hint = nearest_names(wanted, names) or f" There are {shorten(names)}."
-        raise InvalidParameter(f"{what}={wanted!r}: the model has no {what} of that name.{hint}")
+        raise InvalidParameter(f"{where}: the model has no {what} {wanted!r}.{hint}")
     is_position = isinstance(wanted, numbers.Integral) and not isinstance(wanted, bool)
     if is_position and 0 <= int(wanted) < len(names):
         return int(wanted)
     raise InvalidParameter(
-        f"{what}={wanted!r}: expected a name or a position from 0 to {len(names) - 1}. There are "
-        f"{shorten(names)}."
+        f"{where}: {wanted!r} is neither the name nor the position of a {what}. Expected one of "
+        f"{shorten(names)}, or a position from 0 to {len(names) - 1}."
     )

@@ -87,20 +87,13 @@ def expected_scores(
     total = np.zeros([len(values) for values in known.values()])
     for values, tree in trees_of_output(forest, output):
         total += _expected_values(values, tree, bins, known, chance)
-    total += forest.arrays["baseline"][output] / divisor(forest)
+    total += forest.arrays["baseline"][output] / forest.divisor
     return total
-
-
-def divisor(forest: TreeForest) -> float:
-    """Give what the sum over trees is divided by."""
-    if forest.output.aggregate == "mean" and len(forest):
-        return float(forest.arrays["tree_weight"].sum())
-    return 1.0
 
 
 def trees_of_output(forest: TreeForest, output: int) -> Iterator[tuple[FloatArray, Tree]]:
     """Give each tree that adds to a raw score, and what each of its nodes would add."""
-    factors = forest.arrays["tree_weight"] / divisor(forest)
+    factors = forest.arrays["tree_weight"] / forest.divisor
     for t, adds_to in enumerate(forest.arrays["tree_output"].tolist()):
         if adds_to in (-1, output):
             tree = forest[t]

@@ -9,10 +9,11 @@ import numpy as np
 
 from spinney.data.intake import read_table
 from spinney.data.matching import match_by_name
+from spinney.data.row import column_of_value
 from spinney.data.schema import FeatureSchema
-from spinney.data.sources.objects import read_objects
 from spinney.data.table import Column, Kind, Table
-from spinney.errors import InvalidInput, nearest_names, shorten
+from spinney.errors import InvalidInput, shorten
+from spinney.explain.choosing import find_place
 from spinney.explain.reading import forest_of, raw_output_names
 from spinney.explain.results import Result
 from spinney.explain.shapley import explain_table
@@ -157,11 +158,7 @@ def _from_names(values: Mapping[Any, Any], schema: FeatureSchema) -> Table:
             "row is an empty mapping. Give a value for each feature, None where it is missing: "
             f"{shorten(schema.names)}."
         )
-    columns = []
-    for name, value in values.items():
-        cell = np.empty(1, object)
-        cell[0] = value
-        columns.append(read_objects(str(name), cell))
+    columns = [column_of_value(str(name), value) for name, value in values.items()]
     table = Table(1, columns, names_given=True)
     if schema.names_given:
         return table
@@ -173,12 +170,7 @@ def _chosen_output(forest: TreeForest, raw: FloatArray, output: Any) -> int:
     names = raw_output_names(forest)
     if output is None:
         return int(np.argmax(raw)) if forest.target.classes is not None else 0
-    if str(output) in names:
-        return names.index(str(output))
-    raise InvalidInput(
-        f"output={output!r}: the model has raw scores for {shorten(names)}."
-        f"{nearest_names(str(output), names)} Give one of them, or leave output out."
-    )
+    return find_place(str(output), names, "output", "raw score")
 
 
 def _prediction(forest: TreeForest, raw: FloatArray, place: int) -> tuple[str, float]:

@@ -46,16 +46,15 @@ class CompiledModel:
         self._quick: Callable[[Any], FloatArray] | None = None
         if isinstance(model, TreeForest) and self._reader.is_plain:
             self._quick = model.row_predictions
-        self._takes_numbers = self._quick is not None and self._reader.is_numeric
+        self._of_numbers = self._quick if self._reader.is_numeric else None
         names = self.feature_names
         self._shape = (len(names),)
         self._pick = itemgetter(*names) if len(names) > 1 else lambda row: (row[names[0]],)
 
     def __call__(self, row: Any) -> Any:
         """Predict one row, or each row of a table."""
-        if type(row) is np.ndarray and self._takes(row):
-            numbers = self._quick(row)  # type: ignore[misc]  # _takes() has looked
-            return float(numbers[0]) if self._is_number else numbers
+        if self._of_numbers is not None and type(row) is np.ndarray and self._fits(row):
+            return self._answer(self._of_numbers(row))
         if isinstance(row, Mapping):
             return self._answer(self._of_values(self._values(row)))
         if isinstance(row, list | tuple) or getattr(row, "ndim", None) == 1:
@@ -75,14 +74,9 @@ class CompiledModel:
     def _answer(self, predictions: FloatArray) -> Any:
         return float(predictions[0]) if self._is_number else predictions
 
-    def _takes(self, row: AnyArray) -> bool:
-        """Whether native code takes a row as it is."""
-        return (
-            self._takes_numbers
-            and row.shape == self._shape
-            and row.dtype in _FLOATS
-            and row.flags.c_contiguous
-        )
+    def _fits(self, row: AnyArray) -> bool:
+        """Whether native code takes a row of numbers as it is."""
+        return row.shape == self._shape and row.dtype in _FLOATS and row.flags.c_contiguous
 
     def _of_values(self, values: Sequence[Any]) -> FloatArray:
         self._check_length(len(values))

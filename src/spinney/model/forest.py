@@ -106,7 +106,8 @@ class TreeForest(Model):
             values.shape[1],
         )
         is_mean = output.aggregate == "mean" and len(self)
-        self._divisor = float(self.arrays["tree_weight"].sum()) if is_mean else 1.0
+        self.divisor = float(self.arrays["tree_weight"].sum()) if is_mean else 1.0
+        """What the sum over trees is divided by to become a raw score."""
 
     @classmethod
     def from_trees(
@@ -160,12 +161,12 @@ class TreeForest(Model):
 
     def _finished(self, table: Table, link: str, n_threads: int) -> FloatArray:
         columns = native_columns(table)
-        return np.asarray(self._native.predict(columns, self._divisor, link, n_threads))
+        return np.asarray(self._native.predict(columns, self.divisor, link, n_threads))
 
     def aggregated(self, sums: AnyArray) -> FloatArray:
         """Make raw scores of sums over the trees: what they are, or their mean; in place."""
         scores = np.asarray(sums)
-        scores /= self._divisor
+        scores /= self.divisor
         return scores
 
     def staged_scores(
@@ -225,7 +226,7 @@ class TreeForest(Model):
     @functools.cached_property
     def row_predictions(self) -> Callable[[Any], FloatArray]:
         """``predictions`` of numbers as ``RowReader`` reads them, one behind the other; flat."""
-        return functools.partial(self._native.predict_rows, self._divisor, self.output.link)
+        return functools.partial(self._native.predict_rows, self.divisor, self.output.link)
 
     def feature_gains(self) -> FloatArray:
         """Total gain of the splits on each feature, weighted by tree."""

@@ -150,7 +150,7 @@ def test_results_become_frames_and_cannot_be_changed():
         ("tree", {}, InvalidParameter, "Use partial_dependence"),
         ("agee", {}, InvalidParameter, "Did you mean 'age'"),
         ("age", {"n_intervals": 0}, InvalidParameter, "n_intervals=0"),
-        ("age", {"output": 3}, InvalidParameter, "output=3"),
+        ("age", {"output": 3}, InvalidParameter, "3 is neither"),
         ("age", {"scale": "odds"}, InvalidParameter, "scale='odds'"),
         ("age", {"sample_weight": [1.0]}, InvalidInput, "sample_weight"),
         ("age", {"n_jobs": 0}, InvalidParameter, "n_jobs=0"),

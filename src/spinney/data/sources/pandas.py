@@ -17,8 +17,6 @@ _SMALL = 1 << 16
 """Up to this many values one copy of a float frame is cheaper than a view of each column."""
 _SINGLE_ROWS = 3
 """Up to this many rows, taking each is cheaper than an array of objects."""
-_FEW_ROWS = 16
-"""Up to this many rows, reading values one by one is cheaper than reading columns."""
 
 
 def read_pandas(X: Any) -> Table:
@@ -43,13 +41,15 @@ def read_pandas(X: Any) -> Table:
     return Table(X.shape[0], columns, names_given=names is not None)
 
 
-def few_rows(X: Any, names: Sequence[str], categorical: Sequence[bool]) -> list[list[Any]] | None:
-    """Give the values of a small frame with exactly these columns, row by row.
+def few_rows(
+    X: Any, names: Sequence[str], categorical: Sequence[bool], *, most: int
+) -> list[list[Any]] | None:
+    """Give the values of a frame of at most ``most`` rows and exactly these columns, row by row.
 
     None for every other table. A column made of categories stands only for categories.
     """
     pd = sys.modules.get("pandas")
-    if pd is None or type(X) is not pd.DataFrame or not 0 < len(X) <= _FEW_ROWS:
+    if pd is None or type(X) is not pd.DataFrame or not 0 < len(X) <= most:
         return None
     if X.columns.tolist() != list(names):
         return None

@@ -12,28 +12,9 @@ from spinney.data.schema import FeatureSchema
 from spinney.data.sources.objects import is_missing, read_objects
 from spinney.data.table import Kind
 from spinney.ensembles.gradient.constraints import interaction_groups
-from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter, nearest_names, shorten
+from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter, shorten
+from spinney.explain.choosing import find_place
 from spinney.explain.verification.cells import CategoryCells, CellSpace, FeatureCells, NumericCells
-
-
-def feature_position(given: Any, schema: FeatureSchema, where: str) -> int:
-    """Find a feature by name or position."""
-    if isinstance(given, str):
-        if given not in schema.names:
-            hint = nearest_names(given, schema.names) or f" There are {shorten(schema.names)}."
-            raise InvalidInput(f"{where}: the model has no feature {given!r}.{hint}")
-        return schema.names.index(given)
-    if not isinstance(given, numbers.Integral) or isinstance(given, bool):
-        raise InvalidInputType(
-            f"{where}: {given!r} is neither the name nor the position of a feature. Give names, "
-            "or numbers from 0."
-        )
-    if not 0 <= int(given) < schema.n_features:
-        raise InvalidInput(
-            f"{where}: there is no feature at position {given}; the model has "
-            f"{schema.n_features}. Expected positions from 0 to {schema.n_features - 1}."
-        )
-    return int(given)
 
 
 def feature_positions(given: Any, schema: FeatureSchema, where: str) -> list[int]:
@@ -45,7 +26,7 @@ def feature_positions(given: Any, schema: FeatureSchema, where: str) -> list[int
             f"{where}=[{schema.names[0]!r}]."
         )
     items = [given] if alone else list(given)
-    return list(dict.fromkeys(feature_position(item, schema, where) for item in items))
+    return list(dict.fromkeys(find_place(item, schema.names, where) for item in items))
 
 
 def ordered_features(given: Any, schema: FeatureSchema, where: str) -> list[int]:
@@ -100,19 +81,6 @@ def _pair(given: Any, where: str, example: str) -> tuple[Any, Any]:
     return given[0], given[1]
 
 
-def output_position(given: Any, names: Sequence[str]) -> int:
-    """Find an output by name (of a class, say) or position."""
-    if not isinstance(given, bool | np.bool_) and isinstance(given, numbers.Integral):
-        if 0 <= int(given) < len(names):
-            return int(given)
-    elif str(given) in names:
-        return names.index(str(given))
-    hint = nearest_names(str(given), names)
-    raise InvalidParameter(
-        f"output={given!r}: expected one of {shorten(names)}, or its position.{hint}"
-    )
-
-
 def read_budget(given: Any) -> int:
     """Read the number of boxes to open."""
     if not isinstance(given, numbers.Integral) or isinstance(given, bool) or given < 1:
@@ -131,7 +99,7 @@ def restricted(space: CellSpace, within: Any) -> CellSpace:
         )
     schema, features = space.forest.schema, list(space.features)
     for key, given in within.items():
-        place = feature_position(key, schema, "within")
+        place = find_place(key, schema.names, "within")
         cells = features[place]
         if isinstance(cells, CategoryCells):
             features[place] = _some_levels(cells, given, schema, place)

@@ -9,7 +9,7 @@ from scipy.special import logit
 from spinney._native import _ext
 from spinney.explain.verification.cells import CellSpace
 from spinney.explain.verification.claims import Claim
-from spinney.explain.verification.differences import run, scale_of
+from spinney.explain.verification.differences import run
 from spinney.explain.verification.rows import Row, predictions_at, row_of, scores_at
 from spinney.model.links import BINARY_LINKS, apply_link
 
@@ -46,7 +46,7 @@ class Scale:
 
     def seen(self, total: float) -> float:
         """Send a sum through mean and link."""
-        raw = total / scale_of(self.space)
+        raw = total / self.space.forest.divisor
         if self.is_raw:
             return raw
         return float(apply_link(self._link, np.array([[raw]]))[0, -1])
@@ -61,7 +61,7 @@ class Scale:
 
     def total(self, seen: float) -> float:
         """Undo ``seen``, about."""
-        scale = scale_of(self.space)
+        scale = self.space.forest.divisor
         if self.is_raw or self._link == "identity":
             return seen * scale
         if self._link == "log":
@@ -72,7 +72,7 @@ class Scale:
     @property
     def is_plain(self) -> bool:
         """Whether sums are what the user sees."""
-        return (self.is_raw or self._link == "identity") and scale_of(self.space) == 1.0
+        return (self.is_raw or self._link == "identity") and self.space.forest.divisor == 1.0
 
     @property
     def _link(self) -> str:
@@ -85,7 +85,7 @@ def find_extreme(scale: Scale, side: int, budget: int, *, bound: float | None = 
     With a ``bound``, only as far as it takes to know on which side of it the extreme lies.
     """
     space, forest = scale.space, scale.space.forest
-    sign = float(side * np.sign(scale_of(space)))
+    sign = float(side * np.sign(space.forest.divisor))
     start = sign * float(forest.arrays["baseline"][scale.output])
     floor, enough = -math.inf, math.inf
     if bound is not None:

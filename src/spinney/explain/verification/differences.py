@@ -146,22 +146,15 @@ class Differences:
 
     def _noise(self, question: Question) -> float:
         """Two scores are compared as they are; sums of more carry their own rounding."""
-        n_corners, scale = 2 ** len(question.features), scale_of(self.space)
+        n_corners, scale = 2 ** len(question.features), self.space.forest.divisor
         if n_corners == 2 or (scale == 1.0 and self._is_exact(n_corners)):
             return 0.0
         return self._rounding(n_corners) / abs(scale)
 
     def scores(self, rows: Sequence[Row]) -> FloatArray:
         """Predict raw scores, with the sign that sums have before a mean is taken."""
-        sign = 1.0 if scale_of(self.space) > 0.0 else -1.0
+        sign = 1.0 if self.space.forest.divisor > 0.0 else -1.0
         return sign * scores_at(self.space.forest, rows, self.output)
-
-
-def scale_of(space: CellSpace) -> float:
-    """Give what sums are divided by to become raw scores."""
-    forest = space.forest
-    is_mean = forest.output.aggregate == "mean" and len(forest)
-    return float(forest.arrays["tree_weight"].sum()) if is_mean else 1.0
 
 
 def mixed_difference(scores: AnyArray) -> float:

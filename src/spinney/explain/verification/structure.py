@@ -15,7 +15,6 @@ from spinney.explain.verification.differences import (
     Question,
     Step,
     both_ways,
-    scale_of,
     steps_of,
 )
 from spinney.explain.verification.rows import predictions_at, scores_at
@@ -30,7 +29,7 @@ def check_monotone(about: Differences, budget: int, *, feature: int, direction: 
     """Prove or refute that the raw score never falls (never rises) as a feature grows."""
     name = about.space.forest.schema.names[feature]
     steps = steps_of(about.space, feature, _nodes_on(about, feature), ordered=True)
-    sign = direction * float(np.sign(scale_of(about.space)))
+    sign = direction * float(np.sign(about.space.forest.divisor))
     answers = about.ask([Question((feature,), (step,), sign) for step in steps], budget)
     way, against = ("rises", "falls") if direction == 1 else ("falls", "rises")
     statement = f"the score never {against} as {name!r} grows"
@@ -111,7 +110,7 @@ def _claim(
             **known,
         )
     if answers.n_open:
-        at_most = answers.at_most / abs(scale_of(about.space))
+        at_most = answers.at_most / abs(about.space.forest.divisor)
         evidence = f"{answers.n_open} questions open, by at most {at_most:.3g}{searched}"
         return Claim(verdict="undecided", evidence=evidence, **known)
     return Claim(verdict="proved", evidence=texts["proof"] + searched, **known)

@@ -8,12 +8,12 @@ import numpy as np
 
 from spinney.ensembles.gradient.constraints import interaction_groups, monotone_signs
 from spinney.errors import InvalidInput, InvalidParameter, shorten
+from spinney.explain.choosing import find_place
 from spinney.explain.reading import forest_of, raw_output_names
 from spinney.explain.verification.asking import (
     feature_positions,
     groups_of,
     ordered_features,
-    output_position,
     read_bounds,
     read_budget,
     restricted,
@@ -21,7 +21,7 @@ from spinney.explain.verification.asking import (
 from spinney.explain.verification.bounds import Scale, check_bound, describe_range
 from spinney.explain.verification.cells import CellSpace
 from spinney.explain.verification.claims import Claim, Verification
-from spinney.explain.verification.differences import Differences, largest_terms, scale_of
+from spinney.explain.verification.differences import Differences, largest_terms
 from spinney.explain.verification.structure import (
     check_interactions,
     check_monotone,
@@ -127,7 +127,11 @@ class _Asked:
         self._space = space
         self._names = names
         self._is_chosen = output is not None
-        self._outputs = [output_position(output, names)] if self._is_chosen else range(len(names))
+        self._outputs = (
+            [find_place(output, names, "output", "raw score")]
+            if self._is_chosen
+            else range(len(names))
+        )
         self._budget = budget
         for k in self._outputs:
             _check_finite(space, k)
@@ -220,7 +224,7 @@ def _check_finite(space: CellSpace, output: int) -> None:
     terms = largest_terms(space, space.contributions(output))
     with np.errstate(over="ignore"):
         total = float(terms.sum()) + abs(float(space.forest.arrays["baseline"][output]))
-    if not np.isfinite(total) or scale_of(space) == 0.0:
+    if not np.isfinite(total) or space.forest.divisor == 0.0:
         raise InvalidInput(
             "The scores of this model overflow, or its tree weights add up to 0, so that its "
             "predictions need not be numbers. Fit it on a target of smaller magnitude."
