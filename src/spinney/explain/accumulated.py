@@ -13,10 +13,10 @@ from spinney.explain.choosing import choose_answer, choose_feature, unused_name
 from spinney.explain.dependence import freeze_labels, row_weights
 from spinney.explain.grids import labels_of
 from spinney.explain.reading import forest_of
-from spinney.explain.results import Result
 from spinney.model import TreeForest
 from spinney.model.tree import freeze
 from spinney.parallelism import resolve_n_jobs
+from spinney.results import Result
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 

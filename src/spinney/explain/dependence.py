@@ -21,10 +21,10 @@ from spinney.explain.choosing import (
 from spinney.explain.expectation import RowsOfTable, TrainingCover, expected_scores
 from spinney.explain.grids import Grid, make_grid
 from spinney.explain.reading import forest_of
-from spinney.explain.results import Result
 from spinney.model import TreeForest
 from spinney.model.tree import freeze
 from spinney.parallelism import resolve_n_jobs
+from spinney.results import Result
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 _MOST_POINTS = {1: 100, 2: 25}

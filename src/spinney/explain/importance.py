@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from spinney.explain.reading import forest_of
-from spinney.explain.results import Result
 from spinney.model import TreeForest
 from spinney.model.tree import freeze
+from spinney.results import Result
 from spinney.typing import FloatArray
 
 

@@ -15,10 +15,10 @@ from spinney.explain.dependence import row_weights
 from spinney.explain.expectation import trees_of_output
 from spinney.explain.leaf_rows import LeafRows, leaf_rows
 from spinney.explain.reading import forest_of
-from spinney.explain.results import Result
 from spinney.model import TreeForest
 from spinney.model.tree import freeze
 from spinney.randomness import RowBits, Stream, seed_from
+from spinney.results import Result
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
 Pair: TypeAlias = tuple[int, int]

@@ -15,10 +15,10 @@ from spinney.data.table import Column, Kind, Table
 from spinney.errors import InvalidInput, shorten
 from spinney.explain.choosing import find_place
 from spinney.explain.reading import forest_of, raw_output_names
-from spinney.explain.results import Result
 from spinney.explain.shapley import explain_table
 from spinney.model import TreeForest
 from spinney.model.links import BINARY_LINKS, apply_link
+from spinney.results import Result
 from spinney.typing import FloatArray, TableLike
 
 _SCALES: Mapping[str, str] = {

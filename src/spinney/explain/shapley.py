@@ -13,9 +13,9 @@ from spinney.data.weights import read_weights
 from spinney.errors import InvalidInput, InvalidInputType
 from spinney.explain.importance import Importances
 from spinney.explain.reading import forest_of, raw_output_names
-from spinney.explain.results import Result, read_only
 from spinney.model import TreeForest
 from spinney.parallelism import resolve_n_jobs
+from spinney.results import Result, read_only
 from spinney.typing import FloatArray, TableLike
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from spinney.errors import InvalidInputType
-from spinney.explain.results import Result
 from spinney.explain.verification.rows import Row
+from spinney.results import Result
 
 Verdict: TypeAlias = Literal["proved", "refuted", "undecided"]
 

@@ -1,4 +1,4 @@
-"""What explanations have in common: frozen, named, printed as a short table, given as a frame."""
+"""What answers have in common: frozen, named, printed as a short table, given as a frame."""
 
 import abc
 from collections.abc import Mapping, Sequence

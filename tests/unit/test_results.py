@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from spinney.errors import InvalidParameter
-from spinney.explain.results import Result, format_table
+from spinney.results import Result, format_table
 
 
 @dataclass(frozen=True, repr=False)

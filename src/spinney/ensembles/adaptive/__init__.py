@@ -1,0 +1,1 @@
+"""Boosting by weights on rows: AdaBoost and its family."""

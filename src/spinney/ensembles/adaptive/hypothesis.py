@@ -1,0 +1,22 @@
+"""The seam between boosters and weak learners."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from spinney.typing import FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hypothesis:
+    """What a weak learner answered."""
+
+    answers: FloatArray
+    """What it says of each training row. Of two classes: numbers in [-1, 1], positive for the
+    second class."""
+    member: Any
+    """What says it of any row: a tree, or a fitted estimator. Boosters only carry it."""
+
+
+Ask: TypeAlias = Callable[[FloatArray], Hypothesis]
+"""Give a distribution over the training rows (non-negative, sum 1), get a hypothesis."""

@@ -1,0 +1,1 @@
+"""The mathematics of ensembles, on arrays: margins, bounds, games, certificates."""
