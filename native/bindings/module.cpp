@@ -41,4 +41,5 @@ NB_MODULE(_ext, module) {
     spinney::bindings::bind_model(module);
     spinney::bindings::bind_explain(module);
     spinney::bindings::bind_trees(module);
+    spinney::bindings::bind_exact_trees(module);
 }

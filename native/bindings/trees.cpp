@@ -4,6 +4,7 @@
 #include "native/base/failure.hpp"
 #include "native/base/random.hpp"
 #include "native/bindings/arrays.hpp"
+#include "native/bindings/grown_arrays.hpp"
 #include "native/trees/gradient_grower.hpp"
 #include "native/trees/grown_trees.hpp"
 #include "native/trees/histogram_grower.hpp"
@@ -33,22 +34,6 @@ BinnedRows binned_rows(const Bins& bins, const Array<std::int32_t>& n_value_bins
         throw Failure(FailureKind::kInvalidInput, "bins, targets and weights differ in length");
     }
     return data;
-}
-
-nb::dict as_dict(GrownTree&& tree, std::size_t n_outputs) {
-    const std::size_t n_nodes = tree.feature.size();
-    nb::dict arrays;
-    arrays["feature"] = give(std::move(tree.feature));
-    arrays["bin"] = give(std::move(tree.bin));
-    arrays["right"] = give(std::move(tree.right));
-    arrays["missing_left"] = give(std::move(tree.missing_left));
-    arrays["category_set"] = give(std::move(tree.category_set));
-    arrays["category_sets"] = give(std::move(tree.category_sets));
-    arrays["values"] = give(std::move(tree.values), {n_nodes, n_outputs});
-    arrays["count"] = give(std::move(tree.count));
-    arrays["weight"] = give(std::move(tree.weight));
-    arrays["gain"] = give(std::move(tree.gain));
-    return arrays;
 }
 
 /// The arrays of a forest, copied; see model/forest.py for their names.

@@ -29,6 +29,10 @@ class UnknownParameter(InvalidParameter, TypeError):  # noqa: N818
     """A parameter was given to an estimator that has none of that name."""
 
 
+class WeakLearnerFailed(SpinneyError, ValueError):  # noqa: N818
+    """A base learner raised, or answered what no learner may answer."""
+
+
 class InvalidModel(SpinneyError, ValueError):  # noqa: N818
     """The arrays of a model contradict each other."""
 

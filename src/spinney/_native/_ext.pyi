@@ -1,6 +1,7 @@
 """The native kernels of Spinney; see native/ for what they promise."""
 
 from collections.abc import Sequence
+import enum
 from typing import Annotated, overload
 
 import numpy
@@ -349,3 +350,27 @@ class GradientGrower:
 
     def node_ranges(self) -> dict:
         """Rows of the nodes of the last tree: rows[first[i]:last[i]] for node i."""
+
+class Criterion(enum.Enum):
+    """What a split of an exact tree lowers."""
+
+    SQUARED = 0
+
+    ERROR = 1
+
+    EXPONENTIAL = 2
+
+    HAMMING = 3
+
+class SortedColumns:
+    """Rows of every feature by value."""
+
+    def __init__(self, columns: Columns, category_bins: Sequence[Sequence[int]], n_threads: int) -> None: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    def grow(self, targets: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scales: tuple[float, float], criterion: Criterion, settings: TreeSettings, n_threads: int) -> dict:
+        """
+        Grow one tree; nodes in preorder. scales: (of targets, of weights), powers of two.
+        """

@@ -95,6 +95,21 @@ class Binner:
             )
         )
 
+    @classmethod
+    def of_categories(cls, table: Table, weights: FloatArray | None) -> "Binner":
+        """Give bins to categories and leave numbers whole: for trees that look at every value."""
+        integers = np.empty(0, np.int64)
+        if weights is not None:
+            integers, _ = fixed_weights(weights, bits=52)
+        return cls(
+            tuple(
+                _category_bins(column, integers)
+                if column.kind is Kind.CATEGORICAL
+                else NumericBins(np.empty(0))
+                for column in table.columns
+            )
+        )
+
     def transform(self, table: Table, *, n_threads: int = 1) -> BinnedTable:
         """Bins of all rows."""
         features = [

@@ -119,13 +119,14 @@ class TreeForest(Model):
         *,
         output: Output,
         policy: Policy,
+        weights: FloatArray | None = None,
     ) -> "TreeForest":
-        """Freeze grown trees of equal weights."""
+        """Freeze grown trees; ``weights`` multiply their values, None: 1 each."""
         n_trees = len(grown.arrays["tree_start"]) - 1
         to_all = np.full(n_trees, -1, np.int32)
         arrays = dict(grown.arrays)
         arrays["threshold"] = narrowest(arrays["threshold"])
-        arrays["tree_weight"] = np.ones(n_trees)
+        arrays["tree_weight"] = np.ones(n_trees) if weights is None else weights
         arrays["tree_output"] = to_all if grown.tree_output is None else grown.tree_output
         arrays["baseline"] = np.asarray(grown.baseline, np.float64)
         arrays |= category_arrays(features)
@@ -174,7 +175,7 @@ class TreeForest(Model):
     ) -> Iterator[FloatArray]:
         """Sum the trees stage by stage, each sum from the one before; (n_rows, n_outputs) each.
 
-        For sums of trees with scalar values. The table must conform.
+        For sums of trees. The table must conform.
         """
         columns = native_columns(table)
         scores = np.tile(self.arrays["baseline"], (table.n_rows, 1))
@@ -184,8 +185,9 @@ class TreeForest(Model):
             leaves = np.asarray(some._native.leaf_ids(columns, n_threads))  # noqa: SLF001
             nodes = leaves + some.arrays["tree_start"][:-1]
             for tree, output in enumerate(some.arrays["tree_output"]):
-                values = some.arrays["values"][nodes[:, tree], 0]
-                scores[:, output] += some.arrays["tree_weight"][tree] * values
+                values = some.arrays["values"][nodes[:, tree]]
+                to = slice(None) if output < 0 else slice(output, output + 1)
+                scores[:, to] += some.arrays["tree_weight"][tree] * values
                 if (tree + 1) % trees_per_stage == 0:
                     yield scores.copy()
 

@@ -1,0 +1,144 @@
+"""Any scikit-learn estimator as a weak learner."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
+
+from spinney.data.schema import FeatureSchema
+from spinney.data.target import Target
+from spinney.ensembles.adaptive.hypothesis import Hypothesis
+from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
+from spinney.errors import InvalidInput, WeakLearnerFailed
+from spinney.model.answers import member_answers
+from spinney.model.member_sum import MemberSum
+from spinney.randomness import Stream, random_bits
+from spinney.typing import AnyArray, FloatArray, TableLike
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForeignRows:
+    """The training rows as the user gave them, which is how a foreign learner wants them."""
+
+    X: TableLike
+    labels: AnyArray
+    """(n_rows,): labels or numbers of the user."""
+    schema: FeatureSchema
+    target: Target
+
+
+class ForeignLearner(WeakLearner):
+    """Clones of an estimator, fitted with weights, or on rows drawn by their weights."""
+
+    def __init__(self, estimator: Any, rows: ForeignRows, *, resample: bool, seed: int) -> None:
+        self.n_rows = len(rows.labels)
+        self.n_classes = rows.target.n_outputs
+        self.resamples = resample or not has_fit_parameter(estimator, "sample_weight")
+        self._estimator = estimator
+        self._rows = rows
+        self._seed = seed
+        self._last: tuple[FloatArray, str, int] | None = None
+        self._classes = rows.target.classes if rows.target.classes is not None else np.empty(0)
+
+    @property
+    def name(self) -> str:
+        """What the user calls the estimator."""
+        return type(self._estimator).__name__
+
+    def classify(self, weights: FloatArray, form: str, round_number: int) -> Hypothesis:
+        """Fit a clone to the labels."""
+        hypothesis = self._ask(self._rows.labels, weights, form, round_number)
+        self._last = (hypothesis.answers, form, round_number)
+        return hypothesis
+
+    def regress(self, targets: FloatArray, weights: FloatArray, round_number: int) -> Hypothesis:
+        """Fit a clone to numbers."""
+        return self._ask(targets, weights, "values", round_number)
+
+    def freeze(
+        self, members: Sequence[Any], weights: FloatArray, form: str, output: SumOutput
+    ) -> MemberSum:
+        """Make the sum of fitted clones."""
+        return MemberSum(
+            members,
+            weights,
+            form=form,
+            link=output.link,
+            baseline=output.baseline,
+            member_output=output.member_output,
+            schema=self._rows.schema,
+            target=self._rows.target,
+        )
+
+    def check_heeds_weights(self) -> None:
+        """Refuse a learner that answers the same whatever the weights are.
+
+        Asked once more, with nearly all weight on every other row, when a round has failed: under
+        weights made to contradict it, the hypothesis of the round before is worth nothing.
+        """
+        if self.resamples or self._last is None:
+            return
+        answers, form, round_number = self._last
+        half = np.arange(self.n_rows) % 2 == 0
+        for side in (half, ~half):
+            weights = np.where(side, 1.0, 1e-9)
+            again = self.classify(weights / weights.sum(), form, round_number).answers
+            if not np.array_equal(again, answers):
+                return
+        raise WeakLearnerFailed(
+            f"{self.name} takes sample_weight but answers the same whatever the weights are, so "
+            "boosting cannot teach it anything. Give mode='resample', which draws rows by their "
+            "weights instead, or another base learner."
+        )
+
+    def _ask(
+        self, targets: AnyArray, weights: FloatArray, form: str, round_number: int
+    ) -> Hypothesis:
+        member = clone(self._estimator)
+        _set_random_states(member, random_bits(self._seed, Stream.FEATURES, round_number))
+        try:
+            self._fit(member, targets, weights, round_number)
+            answers = member_answers(member, self._rows.X, self._classes, form)
+        except InvalidInput as error:
+            raise WeakLearnerFailed(f"Round {round_number + 1}: {error}") from error
+        except Exception as error:
+            raise WeakLearnerFailed(
+                f"Round {round_number + 1}: the base learner {self.name} raised "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        if len(answers) != self.n_rows:
+            raise WeakLearnerFailed(
+                f"Round {round_number + 1}: {self.name} gave {len(answers)} answers for "
+                f"{self.n_rows} rows."
+            )
+        return Hypothesis(answers, member)
+
+    def _fit(self, member: Any, targets: AnyArray, weights: FloatArray, round_number: int) -> None:
+        if not self.resamples:
+            member.fit(self._rows.X, targets, sample_weight=weights)
+            return
+        drawn = draw_rows(weights, seed=self._seed, round_number=round_number)
+        member.fit(_safe_indexing(self._rows.X, drawn), targets[drawn])
+
+
+def draw_rows(weights: FloatArray, *, seed: int, round_number: int) -> AnyArray:
+    """Draw as many rows as there are, each by its weight, with replacement."""
+    generator = np.random.default_rng(random_bits(seed, Stream.ROWS, round_number))
+    cumulative = np.cumsum(weights)
+    places = generator.random(len(weights)) * cumulative[-1]
+    drawn = np.searchsorted(cumulative, places, side="right")
+    rows: AnyArray = np.minimum(drawn, len(weights) - 1)
+    return rows
+
+
+def _set_random_states(estimator: Any, seed: int) -> None:
+    """Seed an estimator and everything inside it, as ``random_state`` of each."""
+    parameters = estimator.get_params(deep=True)
+    names = sorted(n for n in parameters if n == "random_state" or n.endswith("__random_state"))
+    draws = np.random.default_rng(seed).integers(2**31 - 1, size=len(names))
+    if names:
+        estimator.set_params(**{n: int(d) for n, d in zip(names, draws, strict=True)})

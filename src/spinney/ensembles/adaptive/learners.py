@@ -1,0 +1,139 @@
+"""Who is asked for a hypothesis in each round."""
+
+import abc
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from spinney.data.binning import Binner
+from spinney.ensembles.adaptive.hypothesis import Hypothesis
+from spinney.ensembles.fitting import Reading
+from spinney.model import Model, Policy, Tree, TreeForest
+from spinney.model.answers import FORMS
+from spinney.model.forest import Output, TreeSum, join_trees
+from spinney.trees.exact import SortedTable
+from spinney.trees.settings import TreeSettings
+from spinney.typing import AnyArray, CodeArray, FloatArray
+
+ROOT_ONLY = TreeSettings(max_depth=1, min_samples_split=0.0, min_samples_leaf=0.0)
+"""Limits of a stump; a distribution over rows weighs 1 in all, so no weight is too small."""
+
+
+class WeakLearner(abc.ABC):
+    """Answers questions about the training rows, under weights that change from round to round."""
+
+    n_rows: int
+    n_classes: int
+
+    @abc.abstractmethod
+    def classify(self, weights: FloatArray, form: str, round_number: int) -> Hypothesis:
+        """Learn the classes under weights of rows; answers (n_rows, n_scores) in the form."""
+
+    @abc.abstractmethod
+    def regress(self, targets: FloatArray, weights: FloatArray, round_number: int) -> Hypothesis:
+        """Fit numbers by weighted least squares; answers (n_rows, 1)."""
+
+    def check_heeds_weights(self) -> None:  # noqa: B027 - our trees do
+        """Refuse a learner that answers the same whatever the weights are."""
+
+    @abc.abstractmethod
+    def freeze(
+        self, members: Sequence[Any], weights: FloatArray, form: str, output: "SumOutput"
+    ) -> Model:
+        """Make the model of a weighted sum of members."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class SumOutput:
+    """What the sum of members becomes."""
+
+    link: str
+    baseline: FloatArray
+    """(n_scores,)"""
+    member_output: CodeArray | None = None
+    """The score each member adds to; None: all members add to all."""
+
+
+class TreeLearner(WeakLearner):
+    """Exact trees of our own on rows that are sorted once."""
+
+    def __init__(
+        self,
+        reading: Reading,
+        settings: TreeSettings = ROOT_ONLY,
+        *,
+        criterion: str = "squared",
+        policy: Policy | None = None,
+        n_threads: int = 1,
+    ) -> None:
+        self.n_rows = reading.table.n_rows
+        self.n_classes = reading.target.n_outputs
+        self._reading = reading
+        self._settings = settings
+        self._criterion = criterion
+        self._policy = policy or Policy()
+        binner = Binner.of_categories(reading.table, reading.weights)
+        self._sorted = SortedTable(reading.table, binner, n_threads=n_threads)
+        self._classes = reading.y.reshape(-1).astype(np.int64)
+        # Two classes are one column of signs: the fast road.
+        one_hot = np.eye(self.n_classes)[self._classes]
+        self._targets = 2 * one_hot[:, 1:] - 1 if self.n_classes == 2 else one_hot
+
+    def classify(self, weights: FloatArray, form: str, round_number: int) -> Hypothesis:  # noqa: ARG002
+        """Grow a tree under weights of rows."""
+        grown = self._sorted.grow(self._targets, weights, self._settings, criterion=self._criterion)
+        shares = _shares(grown.tree.values)
+        scores = FORMS[form].scores(shares)
+        return Hypothesis(scores[grown.leaf_of_row], _with_values(grown.tree, scores))
+
+    def classify_pairs(self, weights: FloatArray) -> Hypothesis:
+        """Grow a tree that says yes or no to every class, under weights (n_rows, n_classes)."""
+        of_rows = weights.sum(axis=1)
+        signs = 2 * np.eye(self.n_classes)[self._classes] - 1
+        grown = self._sorted.grow(
+            signs * weights / of_rows[:, np.newaxis],
+            of_rows,
+            self._settings,
+            criterion="hamming",
+            centred=False,
+        )
+        values = np.where(grown.tree.values > 0, 1.0, -1.0)
+        return Hypothesis(values[grown.leaf_of_row], _with_values(grown.tree, values))
+
+    def regress(self, targets: FloatArray, weights: FloatArray, round_number: int) -> Hypothesis:  # noqa: ARG002
+        """Grow a regression tree."""
+        grown = self._sorted.grow(targets[:, np.newaxis], weights, self._settings)
+        return Hypothesis(grown.answers, grown.tree)
+
+    def freeze(
+        self,
+        members: Sequence[Any],
+        weights: FloatArray,
+        form: str,  # noqa: ARG002 - the values of our trees are in it already
+        output: SumOutput,
+    ) -> TreeForest:
+        """Make the forest of trees that were grown here."""
+        n_scores = len(output.baseline)
+        width = n_scores if output.member_output is None else 1
+        return TreeForest.from_trees(
+            TreeSum(join_trees(members, width=width), output.baseline, output.member_output),
+            self._reading.schema,
+            self._reading.target,
+            self._sorted.features,
+            output=Output(link=output.link, aggregate="sum"),
+            policy=self._policy,
+            weights=weights,
+        )
+
+
+def _shares(values: FloatArray) -> FloatArray:
+    """Shares of classes in the nodes, from those or from the mean sign of two classes."""
+    if values.shape[1] > 1:
+        return values
+    return np.hstack([1 - values, 1 + values]) / 2
+
+
+def _with_values(tree: Tree, values: AnyArray) -> Tree:
+    return dataclasses.replace(tree, values=values)

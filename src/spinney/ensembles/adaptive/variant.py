@@ -1,0 +1,141 @@
+"""What all members of the AdaBoost family share: weights from scores, and one round's record."""
+
+import abc
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
+from spinney.typing import FloatArray, IntArray
+
+Alpha: TypeAlias = str | Callable[[float], float]
+"""``"exact"``, ``"line_search"``, or a function from the weighted error to the vote's weight."""
+
+LARGEST_ALPHA = 10.0
+"""Where the exponential loss has no minimum, because no row is voted wrong, a step ends here."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingRows:
+    """What a round may look at besides the hypothesis."""
+
+    codes: IntArray
+    """(n_rows,) classes by number."""
+    n_classes: int
+    prior: FloatArray
+    """(n_rows,) weights the user gave, of sum 1."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.codes)
+
+    @property
+    def signs(self) -> FloatArray:
+        """-1 for the first class, 1 for the second."""
+        return np.where(self.codes == 1, 1.0, -1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The user's wishes for every round."""
+
+    alpha: Alpha = "exact"
+    learning_rate: float = 1.0
+    eps_clip: float = 1e-10
+    on_weak_failure: str = "reverse"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Round:
+    """What one round did."""
+
+    members: tuple[Any, ...]
+    weights: tuple[float, ...]
+    """Of the members, in the model."""
+    error: float
+    edge: float
+    alpha: float
+    """Largest amount by which the round can move a normalised score."""
+    normaliser: float
+    objective: float
+    min_margin: float
+    ends: str = ""
+    """Why there cannot be another round; empty if there can."""
+
+
+class Refusal(str):
+    """Why a round adds nothing and boosting ends, in words."""
+
+    __slots__ = ()
+
+
+class Variant(abc.ABC):
+    """One booster: how rows are weighed, what is asked, and what is done with the answer."""
+
+    form: str
+    """How members answer: one of ``spinney.model.answers.FORMS``, or "values"."""
+
+    def __init__(self, rows: TrainingRows, rules: Rules) -> None:
+        self.rows = rows
+        self.rules = rules
+
+    @property
+    @abc.abstractmethod
+    def distribution(self) -> FloatArray:
+        """(n_rows,) weights the next round sees; sum 1."""
+
+    @abc.abstractmethod
+    def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
+        """Ask the learner, and move."""
+
+    @abc.abstractmethod
+    def output(self, n_members: int) -> SumOutput:
+        """Say how the sum of the members becomes probabilities."""
+
+    def reset(self) -> None:
+        """Forget what the rows weigh now, and give them their first weights again."""
+        raise NotImplementedError
+
+
+def weights_from_logs(logs: FloatArray) -> tuple[FloatArray, float]:
+    """Turn logarithms into weights of sum 1, and give the sum before: exp by exp, none underflows.
+
+    Subtracting the largest first, 10⁵ rounds are no harder than one.
+    """
+    largest = float(logs.max())
+    weights = np.exp(logs - largest)
+    total = float(weights.sum())
+    return weights / total, total * math.exp(largest)
+
+
+def line_search(distribution: FloatArray, products: FloatArray) -> float:
+    """Find the step a that minimises the sum of D exp(-a u); convex, so its slope has one root.
+
+    Newton's steps, kept inside a bracket that halves when they leave it. Where all u have one sign
+    there is no minimum, and the step is as long as ``LARGEST_ALPHA``.
+    """
+
+    def slope(step: float) -> tuple[float, float]:
+        weights = distribution * np.exp(-step * products)
+        first = weights * products
+        return -float(first.sum()), float((first * products).sum())
+
+    low, high = -LARGEST_ALPHA, LARGEST_ALPHA
+    if slope(low)[0] >= 0:
+        return low
+    if slope(high)[0] <= 0:
+        return high
+    step = 0.0
+    for _ in range(200):
+        gradient, curvature = slope(step)
+        low, high = (step, high) if gradient < 0 else (low, step)
+        newton = step - gradient / curvature if curvature > 0 else low
+        step_next = newton if low < newton < high else (low + high) / 2
+        if abs(step_next - step) <= 1e-15 * max(1.0, abs(step)):
+            return step_next
+        step = step_next
+    return step

@@ -1,0 +1,256 @@
+"""Variants whose members vote: discrete AdaBoost, SAMME, M1, confidence-rated, arc-x4."""
+
+import math
+
+import numpy as np
+
+from spinney.ensembles.adaptive.hypothesis import Hypothesis
+from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
+from spinney.ensembles.adaptive.variant import (
+    LARGEST_ALPHA,
+    Refusal,
+    Round,
+    Rules,
+    TrainingRows,
+    Variant,
+    line_search,
+    weights_from_logs,
+)
+from spinney.errors import InvalidParameter
+from spinney.typing import BoolArray, FloatArray, IntArray
+
+LEAST_EDGE = 1e-12
+"""A learner closer to guessing than this knows nothing."""
+
+
+class Votes(Variant):
+    """AdaBoost for any number of classes: wrong rows gain weight, right ones lose it.
+
+    With a = ln((1 - error) / error) + ln(K - 1) a round adds a/2 · ±1 to the score of two classes
+    (Freund and Schapire 1997), and a · (1, or -1/(K - 1) for every other class) to those of more
+    (SAMME; Zhu, Zou, Rosset and Hastie 2009). The loss is exp(-margin), where a right answer adds
+    a (K - 1)/K to the margin and a wrong one takes a/K from it: for two classes y F.
+    """
+
+    def __init__(self, rows: TrainingRows, rules: Rules) -> None:
+        super().__init__(rows, rules)
+        self.form = "signs" if rows.n_classes == 2 else "votes"
+        self._margins = np.zeros(rows.n_rows)
+        """What exp(-·) is taken of: the unnormalised margin, up to a shift common to all rows."""
+        self._log_prior = np.log(rows.prior)
+        self._total_alpha = 0.0
+        self._weigh()
+        self._votes = np.zeros((rows.n_rows, rows.n_classes)) if rows.n_classes > 2 else None
+
+    def _weigh(self) -> None:
+        """Weights from scores, not from the weights before: nothing underflows over the rounds."""
+        self._distribution, self._objective = weights_from_logs(self._log_prior - self._margins)
+
+    @property
+    def distribution(self) -> FloatArray:
+        """Weights proportional to exp(-margin)."""
+        return self._distribution
+
+    def reset(self) -> None:
+        """Give the rows their first weights again; the votes stay."""
+        self._margins[:] = 0.0
+        self._weigh()
+
+    def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
+        """Ask for labels, weigh the vote by its error."""
+        distribution = self.distribution
+        hypothesis = learner.classify(distribution, self.form, number)
+        right = self._right(hypothesis)
+        error = float(distribution[~right].sum())
+        sign = 1.0
+        if error > 0.5 and self.rows.n_classes == 2 and self.rules.on_weak_failure == "reverse":
+            error, right, sign = 1.0 - error, ~right, -1.0
+        if error >= self._most_error() - LEAST_EDGE:
+            return Refusal(f"round {number + 1} found no learner better than guessing")
+        clipped = max(error, self.rules.eps_clip)
+        weight = self._weight(distribution, right, clipped) * self.rules.learning_rate
+        return self._take(hypothesis, right, error, sign * weight)
+
+    def _take(
+        self, hypothesis: Hypothesis, right: BoolArray, error: float, signed_weight: float
+    ) -> Round:
+        n_classes = self.rows.n_classes
+        weight = abs(signed_weight)
+        if_right, if_wrong = weight * (1 - 1 / n_classes), -weight / n_classes
+        normaliser = (1 - error) * math.exp(-if_right) + error * math.exp(-if_wrong)
+        self._margins += np.where(right, if_right, if_wrong)
+        self._total_alpha += weight / 2
+        self._weigh()
+        ends = ""
+        if error <= self.rules.eps_clip:
+            ends = "the last learner made no error"
+        return Round(
+            members=(hypothesis.member,),
+            weights=(self._model_weight(signed_weight),),
+            error=error,
+            edge=1.0 - 2.0 * error,
+            alpha=weight / 2,
+            normaliser=normaliser,
+            objective=self._objective,
+            min_margin=self._min_margin(hypothesis, signed_weight),
+            ends=ends,
+        )
+
+    def _right(self, hypothesis: Hypothesis) -> BoolArray:
+        answers = hypothesis.answers
+        if self.rows.n_classes == 2:
+            return np.asarray((answers[:, 0] > 0) == (self.rows.codes == 1))
+        return np.asarray(answers.argmax(axis=1) == self.rows.codes)
+
+    def _most_error(self) -> float:
+        return 1.0 - 1.0 / self.rows.n_classes
+
+    def _weight(self, distribution: FloatArray, right: BoolArray, error: float) -> float:
+        """Give a, twice the weight of the vote in the natural scale."""
+        n_classes = self.rows.n_classes
+        alpha = self.rules.alpha
+        if alpha == "exact":
+            return float(np.log1p(-error) - np.log(error) + np.log(n_classes - 1))
+        if alpha == "line_search":
+            return line_search(distribution, np.where(right, 1.0, 0.0) - 1.0 / n_classes)
+        return 2.0 * call_alpha(alpha, error)
+
+    def _model_weight(self, weight: float) -> float:
+        # Scores of two classes are F; of more, logarithms of probabilities up to a shift.
+        n_classes = self.rows.n_classes
+        return weight / 2 if n_classes == 2 else weight * (n_classes - 1) / n_classes
+
+    def _min_margin(self, hypothesis: Hypothesis, weight: float) -> float:
+        if self._votes is None:
+            least = self._margins.min()
+        else:
+            least = add_votes(self._votes, hypothesis.answers, weight / 2, self.rows.codes)
+        return float(least / self._total_alpha)
+
+    def output(self, n_members: int) -> SumOutput:  # noqa: ARG002 - every member adds to all
+        """Half the log-odds of two classes, or a score per class."""
+        n_classes = self.rows.n_classes
+        if n_classes == 2:
+            return SumOutput("double_logistic", np.zeros(1))
+        return SumOutput("softmax", np.zeros(n_classes))
+
+
+class M1(Votes):
+    """AdaBoost.M1 (Freund and Schapire 1997): as for two classes, and ends at an error of ½."""
+
+    def __init__(self, rows: TrainingRows, rules: Rules) -> None:
+        super().__init__(rows, rules)
+        self.form = "signs" if rows.n_classes == 2 else "one_hot"
+
+    def _most_error(self) -> float:
+        return 0.5
+
+    def _weight(self, distribution: FloatArray, right: BoolArray, error: float) -> float:
+        if self.rules.alpha != "exact":
+            return super()._weight(distribution, right, error)
+        return float(np.log1p(-error) - np.log(error))
+
+    def _model_weight(self, weight: float) -> float:
+        return weight / 2 if self.rows.n_classes == 2 else weight
+
+
+class Confidence(Votes):
+    """Votes between -1 and 1, weighed where Z is least (Schapire and Singer 1999); two classes."""
+
+    def __init__(self, rows: TrainingRows, rules: Rules) -> None:
+        super().__init__(rows, rules)
+        self.form = "confidence"
+
+    def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
+        """Ask for confidences; find the weight by a line search."""
+        distribution = self.distribution
+        hypothesis = learner.classify(distribution, self.form, number)
+        products = self.rows.signs * hypothesis.answers[:, 0]
+        edge = float((distribution * products).sum())
+        if abs(edge) < LEAST_EDGE:
+            return Refusal(f"round {number + 1} found no learner better than guessing")
+        if edge < 0 and self.rules.on_weak_failure != "reverse":
+            return Refusal(f"round {number + 1} found no learner better than guessing")
+        if callable(self.rules.alpha):
+            alpha = call_alpha(self.rules.alpha, (1.0 - edge) / 2)
+        else:
+            alpha = line_search(distribution, products)
+        alpha *= self.rules.learning_rate
+        normaliser = float((distribution * np.exp(-alpha * products)).sum())
+        self._margins += alpha * products
+        largest = abs(alpha) * float(np.abs(products).max())
+        self._total_alpha += largest
+        self._weigh()
+        return Round(
+            members=(hypothesis.member,),
+            weights=(alpha,),
+            error=(1.0 - abs(edge)) / 2,
+            edge=abs(edge),
+            alpha=largest,
+            normaliser=normaliser,
+            objective=self._objective,
+            min_margin=float(self._margins.min() / self._total_alpha),
+            ends="" if abs(alpha) < LARGEST_ALPHA else "the last learner made no error",
+        )
+
+
+class ArcX4(Votes):
+    """Breiman's arc-x4 (1998): rows weigh 1 + (times voted wrong)⁴, and all votes count alike."""
+
+    def __init__(self, rows: TrainingRows, rules: Rules) -> None:
+        self._n_wrong = np.zeros(rows.n_rows)
+        super().__init__(rows, rules)
+
+    def _weigh(self) -> None:
+        weights = self.rows.prior * (1.0 + self._n_wrong**4)
+        self._objective = float(weights.sum())
+        self._distribution = weights / self._objective
+
+    def reset(self) -> None:
+        """Forget the wrong votes."""
+        self._n_wrong[:] = 0.0
+        self._weigh()
+
+    def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
+        """Ask for labels; the vote counts whatever its error."""
+        distribution, before = self.distribution, self._objective
+        hypothesis = learner.classify(distribution, self.form, number)
+        right = self._right(hypothesis)
+        error = float(distribution[~right].sum())
+        self._n_wrong += ~right
+        self._margins += 2.0 * right - 1.0
+        self._total_alpha += 1.0
+        self._weigh()
+        return Round(
+            members=(hypothesis.member,),
+            weights=(self._model_weight(2.0),),
+            error=error,
+            edge=1.0 - 2.0 * error,
+            alpha=1.0,
+            normaliser=self._objective / before,
+            objective=self._objective,
+            min_margin=self._min_margin(hypothesis, 2.0),
+        )
+
+
+def add_votes(votes: FloatArray, answers: FloatArray, weight: float, codes: IntArray) -> float:
+    """Count the votes for every class, in place; give the least lead of the true class."""
+    rows = np.arange(len(codes))
+    votes[rows, answers.argmax(axis=1)] += weight
+    true = votes[rows, codes]
+    others = votes.copy()
+    others[rows, codes] = -np.inf
+    return float((true - others.max(axis=1)).min())
+
+
+def call_alpha(alpha: object, error: float) -> float:
+    """Ask the user's function for the weight of a vote."""
+    if not callable(alpha):
+        raise InvalidParameter(f"alpha={alpha!r}: expected a function here")
+    weight = float(alpha(error))
+    if not np.isfinite(weight) or weight <= 0:
+        raise InvalidParameter(
+            f"alpha({error!r}) gave {weight!r}; expected a positive number: the weight of the vote "
+            "of a learner with this weighted error."
+        )
+    return weight

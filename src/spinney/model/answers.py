@@ -1,0 +1,140 @@
+"""From what one member says of a row to what it adds to the scores of an ensemble.
+
+A member knows the classes by their shares: those of a leaf, its probabilities, or a single 1 for
+the label it predicts. A form turns them into numbers that are summed.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spinney.errors import InvalidInput
+from spinney.typing import AnyArray, FloatArray
+
+LEAST_SHARE = 1e-5
+"""Shares are kept this far from 0 and 1 before a logarithm is taken of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How shares of classes, (n, n_classes), become scores."""
+
+    scores: Callable[[FloatArray], FloatArray]
+    """(n, n_classes) to (n, n_scores)."""
+    asks_for_shares: bool
+    """Whether probabilities are asked for, or labels are enough."""
+
+
+def _signs(shares: FloatArray) -> FloatArray:
+    return np.where(shares[:, 1:] > shares[:, :1], 1.0, -1.0)
+
+
+def _one_hot(shares: FloatArray) -> FloatArray:
+    return _rows_of_ones(shares.argmax(axis=1), shares.shape[1])
+
+
+def _rows_of_ones(places: AnyArray, n_classes: int) -> FloatArray:
+    ones: FloatArray = np.eye(n_classes)[places]
+    return ones
+
+
+def _votes(shares: FloatArray) -> FloatArray:
+    n_classes = shares.shape[1]
+    votes = (n_classes * _one_hot(shares) - 1) / (n_classes - 1)
+    return np.asarray(votes)
+
+
+def _class_signs(shares: FloatArray) -> FloatArray:
+    return 2 * _one_hot(shares) - 1
+
+
+def _confidence(shares: FloatArray) -> FloatArray:
+    return shares[:, 1:] - shares[:, :1]
+
+
+def _half_log_odds(shares: FloatArray) -> FloatArray:
+    second = np.clip(shares[:, 1:], LEAST_SHARE, 1 - LEAST_SHARE)
+    return 0.5 * np.log(second / (1 - second))
+
+
+def _log_shares(shares: FloatArray) -> FloatArray:
+    logs = np.log(np.clip(shares, LEAST_SHARE, 1.0))
+    return np.asarray(logs - logs.mean(axis=1, keepdims=True))
+
+
+FORMS = {
+    "signs": Form(_signs, asks_for_shares=False),
+    "one_hot": Form(_one_hot, asks_for_shares=False),
+    "votes": Form(_votes, asks_for_shares=False),
+    "class_signs": Form(_class_signs, asks_for_shares=False),
+    "shares": Form(lambda shares: shares, asks_for_shares=True),
+    "confidence": Form(_confidence, asks_for_shares=True),
+    "half_log_odds": Form(_half_log_odds, asks_for_shares=True),
+    "log_shares": Form(_log_shares, asks_for_shares=True),
+}
+"""Of two classes: -1 or 1; the difference of shares; half the log-odds. Of any number: 1 for the
+label; 1 for it and numbers that sum to -1 for the others; 1 for it and -1 for each other; the
+shares; their centred logarithms."""
+
+
+def member_answers(member: Any, X: Any, classes: AnyArray, form: str) -> FloatArray:
+    """Ask a fitted scikit-learn estimator about rows; (n_rows, n_scores).
+
+    ``form`` is one of ``FORMS``, or "values" for a regressor.
+    """
+    if form == "values":
+        return _values(member, X)
+    asked = FORMS[form]
+    if asked.asks_for_shares:
+        return asked.scores(_shares(member, X, classes))
+    return asked.scores(_labels(member, X, classes))
+
+
+def _values(member: Any, X: Any) -> FloatArray:
+    values = np.asarray(member.predict(X), np.float64)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1 or not np.isfinite(values).all():
+        raise InvalidInput(
+            f"{type(member).__name__}.predict gave an array of shape {values.shape} with "
+            f"{np.count_nonzero(~np.isfinite(values))} numbers that are not finite; expected one "
+            "finite number per row."
+        )
+    return values[:, np.newaxis]
+
+
+def _labels(member: Any, X: Any, classes: AnyArray) -> FloatArray:
+    labels = np.asarray(member.predict(X))
+    if labels.ndim != 1:
+        raise InvalidInput(
+            f"{type(member).__name__}.predict gave an array of shape {labels.shape}; expected one "
+            "label per row."
+        )
+    places = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+    odd = np.flatnonzero(classes[places] != labels)
+    if len(odd):
+        raise InvalidInput(
+            f"{type(member).__name__}.predict gave {labels[odd[0]]!r} for row {odd[0]}, which is "
+            f"no class of y: {list(classes[:10])}. A base learner must predict labels it was "
+            "trained on."
+        )
+    return _rows_of_ones(places, len(classes))
+
+
+def _shares(member: Any, X: Any, classes: AnyArray) -> FloatArray:
+    if not hasattr(member, "predict_proba"):
+        return _labels(member, X, classes)
+    given = np.asarray(member.predict_proba(X), np.float64)
+    known = np.asarray(getattr(member, "classes_", classes))
+    places = np.searchsorted(classes, known).clip(max=len(classes) - 1)
+    fits = given.ndim == 2 and given.shape[1] == len(known) and (classes[places] == known).all()
+    if not fits or not np.isfinite(given).all() or given.min(initial=0.0) < 0:
+        raise InvalidInput(
+            f"{type(member).__name__}.predict_proba gave an array of shape {given.shape} for the "
+            f"classes {list(known[:10])}; expected finite probabilities of {list(classes[:10])}."
+        )
+    shares = np.zeros((len(given), len(classes)))
+    shares[:, places] = given
+    return shares
