@@ -8,6 +8,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from spinney.ensembles.adaptive.classifier import AdaBoostClassifier as AdaBoostClassifier
     from spinney.ensembles.gradient.classifier import (
         GradientBoostingClassifier as GradientBoostingClassifier,
     )
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __version__ = _version("spinney")
 
 ESTIMATORS = {
+    "AdaBoostClassifier": "spinney.ensembles.adaptive.classifier",
     "DecisionTreeClassifier": "spinney.ensembles.trees.decision_tree",
     "DecisionTreeRegressor": "spinney.ensembles.trees.decision_tree",
     "GradientBoostingClassifier": "spinney.ensembles.gradient.classifier",
@@ -42,6 +44,7 @@ ESTIMATORS = {
 _PUBLIC = {**ESTIMATORS, "load": "spinney.io.save_load", "save": "spinney.io.save_load"}
 
 __all__ = [
+    "AdaBoostClassifier",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "GradientBoostingClassifier",

@@ -53,6 +53,10 @@ class InterruptedFit(UserWarning):
     """A fit was interrupted and kept what it had learnt."""
 
 
+class NothingLearnt(UserWarning):
+    """A booster found no learner better than guessing, so its model says the same of all rows."""
+
+
 class SmallWeights(UserWarning):
     """Weights are so small that no leaf can be as heavy as it must be."""
 

@@ -17,6 +17,7 @@ from spinney.errors import InvalidInput, WeakLearnerFailed
 from spinney.model.answers import member_answers
 from spinney.model.member_sum import MemberSum
 from spinney.randomness import Stream, random_bits
+from spinney.resampling import draw_rows
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 
@@ -74,6 +75,10 @@ class ForeignLearner(WeakLearner):
             target=self._rows.target,
         )
 
+    def answers(self, member: Any, X: Any, form: str) -> FloatArray:
+        """Ask a member about other rows."""
+        return member_answers(member, X, self._classes, form)
+
     def check_heeds_weights(self) -> None:
         """Refuse a learner that answers the same whatever the weights are.
 
@@ -121,18 +126,8 @@ class ForeignLearner(WeakLearner):
         if not self.resamples:
             member.fit(self._rows.X, targets, sample_weight=weights)
             return
-        drawn = draw_rows(weights, seed=self._seed, round_number=round_number)
+        drawn = draw_rows(weights, seed=self._seed, number=round_number)
         member.fit(_safe_indexing(self._rows.X, drawn), targets[drawn])
-
-
-def draw_rows(weights: FloatArray, *, seed: int, round_number: int) -> AnyArray:
-    """Draw as many rows as there are, each by its weight, with replacement."""
-    generator = np.random.default_rng(random_bits(seed, Stream.ROWS, round_number))
-    cumulative = np.cumsum(weights)
-    places = generator.random(len(weights)) * cumulative[-1]
-    drawn = np.searchsorted(cumulative, places, side="right")
-    rows: AnyArray = np.minimum(drawn, len(weights) - 1)
-    return rows
 
 
 def _set_random_states(estimator: Any, seed: int) -> None:

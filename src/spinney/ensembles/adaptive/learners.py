@@ -13,6 +13,7 @@ from spinney.ensembles.fitting import Reading
 from spinney.model import Model, Policy, Tree, TreeForest
 from spinney.model.answers import FORMS
 from spinney.model.forest import Output, TreeSum, join_trees
+from spinney.resampling import draw_rows
 from spinney.trees.exact import SortedTable
 from spinney.trees.settings import TreeSettings
 from spinney.typing import AnyArray, CodeArray, FloatArray
@@ -34,6 +35,10 @@ class WeakLearner(abc.ABC):
     @abc.abstractmethod
     def regress(self, targets: FloatArray, weights: FloatArray, round_number: int) -> Hypothesis:
         """Fit numbers by weighted least squares; answers (n_rows, 1)."""
+
+    @abc.abstractmethod
+    def answers(self, member: Any, X: Any, form: str) -> FloatArray:
+        """Ask a member about other rows; (n, n_scores) in the form it was learnt in."""
 
     def check_heeds_weights(self) -> None:  # noqa: B027 - our trees do
         """Refuse a learner that answers the same whatever the weights are."""
@@ -66,13 +71,17 @@ class TreeLearner(WeakLearner):
         *,
         criterion: str = "squared",
         policy: Policy | None = None,
+        resample_seed: int | None = None,
         n_threads: int = 1,
     ) -> None:
+        """Sort the rows; with ``resample_seed`` trees see rows drawn by their weights."""
         self.n_rows = reading.table.n_rows
         self.n_classes = reading.target.n_outputs
         self._reading = reading
         self._settings = settings
         self._criterion = criterion
+        self._resample_seed = resample_seed
+        self._n_threads = n_threads
         self._policy = policy or Policy()
         binner = Binner.of_categories(reading.table, reading.weights)
         self._sorted = SortedTable(reading.table, binner, n_threads=n_threads)
@@ -81,9 +90,21 @@ class TreeLearner(WeakLearner):
         one_hot = np.eye(self.n_classes)[self._classes]
         self._targets = 2 * one_hot[:, 1:] - 1 if self.n_classes == 2 else one_hot
 
-    def classify(self, weights: FloatArray, form: str, round_number: int) -> Hypothesis:  # noqa: ARG002
+    def _seen(self, weights: FloatArray, round_number: int) -> FloatArray:
+        """Give weights of mean 1, as if they were rows; or how often each row was drawn."""
+        if self._resample_seed is None:
+            return weights * self.n_rows
+        drawn = draw_rows(weights, seed=self._resample_seed, number=round_number)
+        return np.bincount(drawn, minlength=self.n_rows).astype(np.float64)
+
+    def classify(self, weights: FloatArray, form: str, round_number: int) -> Hypothesis:
         """Grow a tree under weights of rows."""
-        grown = self._sorted.grow(self._targets, weights, self._settings, criterion=self._criterion)
+        grown = self._sorted.grow(
+            self._targets,
+            self._seen(weights, round_number),
+            self._settings,
+            criterion=self._criterion,
+        )
         shares = _shares(grown.tree.values)
         scores = FORMS[form].scores(shares)
         return Hypothesis(scores[grown.leaf_of_row], _with_values(grown.tree, scores))
@@ -102,10 +123,18 @@ class TreeLearner(WeakLearner):
         values = np.where(grown.tree.values > 0, 1.0, -1.0)
         return Hypothesis(values[grown.leaf_of_row], _with_values(grown.tree, values))
 
-    def regress(self, targets: FloatArray, weights: FloatArray, round_number: int) -> Hypothesis:  # noqa: ARG002
+    def regress(self, targets: FloatArray, weights: FloatArray, round_number: int) -> Hypothesis:
         """Grow a regression tree."""
-        grown = self._sorted.grow(targets[:, np.newaxis], weights, self._settings)
+        seen = self._seen(weights, round_number)
+        grown = self._sorted.grow(targets[:, np.newaxis], seen, self._settings)
         return Hypothesis(grown.answers, grown.tree)
+
+    def answers(self, member: Any, X: Any, form: str) -> FloatArray:
+        """Ask a tree about a table that conforms to the schema of the training rows."""
+        width = member.values.shape[1]
+        output = SumOutput("identity" if width > 1 else "double_logistic", np.zeros(width))
+        forest = self.freeze([member], np.ones(1), form, output)
+        return forest.raw_scores(X, n_threads=self._n_threads)
 
     def freeze(
         self,

@@ -51,7 +51,7 @@ class Scores(Variant):
         margins, before, distribution = self._margins(), self._objective, self._distribution
         self._scores += steps
         gained = self._margins() - margins
-        largest = float(np.abs(gained).max())
+        largest = float(np.abs(steps).max())
         edge = float((distribution * gained).sum()) / largest if largest > 0 else 0.0
         self._total_alpha += largest
         self._weigh()
@@ -67,14 +67,28 @@ class Scores(Variant):
             weights=(self._member_weight(),) * len(members),
             error=error,
             edge=edge,
-            alpha=largest,
+            alpha=self._model_scale() * largest,
             normaliser=normaliser,
             objective=self._objective,
-            min_margin=float(self._margins().min() / self._total_alpha),
+            min_margin=self._min_margin(),
         )
 
+    def _min_margin(self) -> float:
+        """Least lead of the true class, as a share of the largest lead there could be."""
+        if self.rows.n_classes == 2:
+            return float(self._margins().min() / self._total_alpha)
+        rows = np.arange(self.rows.n_rows)
+        others = self._scores.copy()
+        others[rows, self.rows.codes] = -np.inf
+        leads = self._scores[rows, self.rows.codes] - others.max(axis=1)
+        return float(leads.min() / (2.0 * self._total_alpha))
+
     def _member_weight(self) -> float:
-        return self.rules.learning_rate
+        return self.rules.learning_rate * self._model_scale()
+
+    def _model_scale(self) -> float:
+        """Give the factor from scores here to raw scores of the model."""
+        return 1.0
 
     def output(self, n_members: int) -> SumOutput:  # noqa: ARG002 - every member adds to all
         """Half the log-odds of two classes, or a score per class."""
@@ -128,9 +142,9 @@ class Gentle(Scores):
             members.append(hypothesis.member)
         return self._record(members, steps, number)
 
-    def _member_weight(self) -> float:
+    def _model_scale(self) -> float:
         # Scores of signs are half log-odds; the softmax wants whole ones.
-        return self.rules.learning_rate * (1.0 if self.rows.n_classes == 2 else 2.0)
+        return 1.0 if self.rows.n_classes == 2 else 2.0
 
     def output(self, n_members: int) -> SumOutput:
         """Say which score each member adds to."""
@@ -191,3 +205,6 @@ class Logit(Gentle):
         # The mean over classes that each step takes away is no concern of a softmax.
         n_classes = self.rows.n_classes
         return self.rules.learning_rate * (0.5 if n_classes == 2 else (n_classes - 1) / n_classes)
+
+    def _model_scale(self) -> float:
+        return 1.0
