@@ -1,8 +1,8 @@
 """What generators have in common: parameters that are looked at, and a source of randomness.
 
-Random bits are those of NumPy's PCG64, which are the same on every machine. NumPy keeps the way
-from bits to uniform numbers and to Gaussians within a version of its streams (its NEP 19), and
-``sin``, ``cos`` and ``arctan`` may differ in the last digit between processors.
+Random bits are those of NumPy's PCG64, the same on every machine; what ``log``, ``sin``, ``cos`` and
+``arctan`` make of them may differ in the last digit between machines, and NumPy may draw other
+numbers from the same bits in a later version of its streams (its NEP 19).
 """
 
 import math
