@@ -1,7 +1,7 @@
 """What generators have in common: parameters that are looked at, and a source of randomness.
 
-Random bits are those of NumPy's PCG64, the same on every machine; what ``log``, ``sin``, ``cos`` and
-``arctan`` make of them may differ in the last digit between machines, and NumPy may draw other
+Random bits are those of NumPy's PCG64, the same on every machine; what ``log``, ``sin``, ``cos``
+and ``arctan`` make of them may differ in the last digit between machines, and NumPy may draw other
 numbers from the same bits in a later version of its streams (its NEP 19).
 """
 
