@@ -37,7 +37,7 @@ class FalseCertificate(SpinneyError, ValueError):  # noqa: N818
     """A certificate states what its own numbers do not bear out."""
 
 
-class NotSolved(SpinneyError, ArithmeticError):  # noqa: N818
+class NotSolved(SpinneyError, ValueError):  # noqa: N818
     """A linear program came back without an answer that is good enough."""
 
 

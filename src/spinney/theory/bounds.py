@@ -1,7 +1,7 @@
 """What the errors of the rounds say about the training rows: no probability, only arithmetic.
 
-Throughout, ε is the weighted error of a round and gamma = ½ - ε; the edge 2 gamma is on the scale of
-margins. A learner of error above ½ is as good as its opposite, of error 1 - ε.
+Throughout, ε is the weighted error of a round and gamma = ½ - ε; the edge 2 gamma is on the scale
+of margins. A learner of error above ½ is as good as its opposite, of error 1 - ε.
 """
 
 import math
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import xlog1py, xlogy
 
 from spinney.errors import InvalidInput
 from spinney.results import Result, read_only
@@ -140,12 +141,10 @@ def margin_theorem(errors: Any, theta: Any) -> Any:
     epsilon = error_array(errors)
     epsilon = np.minimum(epsilon, 1.0 - epsilon)
     thetas = number_array("theta", np.atleast_1d(theta), low=-1.0, high=1.0)
-    with np.errstate(divide="ignore"):
-        wrong, right = np.log(epsilon), np.log1p(-epsilon)
-    # At θ = 1 a round without an error counts ε^0 = 1, not 0 * -inf.
-    powers = np.where(thetas[:, None] == 1.0, 0.0, (1.0 - thetas)[:, None] * wrong)
-    logs = math.log(2.0) + 0.5 * (powers + (1.0 + thetas)[:, None] * right)
-    return _shaped(_exp(logs.sum(axis=1)), theta)
+    # xlogy knows that at θ = 1 a round without an error counts ε^0 = 1.
+    wrong = xlogy(1.0 - thetas[:, np.newaxis], epsilon)
+    right = xlog1py(1.0 + thetas[:, np.newaxis], -epsilon)
+    return _shaped(_exp((math.log(2.0) + 0.5 * (wrong + right)).sum(axis=1)), theta)
 
 
 def margin_markov(alphas: Any, normalisers: Any, theta: Any) -> Any:
@@ -193,8 +192,8 @@ def guaranteed_margin(alphas: Any, normalisers: Any, n_rows: int) -> float:
 def upsilon(edge: Any) -> Any:
     """Give the margin that AdaBoost reaches in the end if every edge is ``edge`` or more.
 
-    -ln(1 - gamma²) / ln((1 + gamma) / (1 - gamma)): at least half of gamma, which is the largest margin there is
-    if the learner is optimal.
+    -ln(1 - r²) / ln((1 + r) / (1 - r)) for an edge r: at least half of r, which is the largest
+    margin there is if the learner is optimal.
 
     Parameters
     ----------
@@ -210,10 +209,11 @@ def upsilon(edge: Any) -> Any:
     >>> round(upsilon(3 / 8), 5)
     0.19221
     """
-    gamma = number_array("edge", np.atleast_1d(edge), low=0.0, high=1.0)
-    within = np.where((gamma > 0.0) & (gamma < 1.0), gamma, 0.5)
+    r = number_array("edge", np.atleast_1d(edge), low=0.0, high=1.0)
+    within = np.where((r > 1e-8) & (r < 1.0), r, 0.5)
     values = -np.log1p(-(within**2)) / (2.0 * np.arctanh(within))
-    return _shaped(np.where(gamma == within, values, gamma), edge)  # the limits are 0 and 1
+    ends = np.where(r < 1.0, 0.5 * r, 1.0)  # to the last bit, where squares would vanish
+    return _shaped(np.where(r == within, values, ends), edge)
 
 
 def _log_normalisers(normalisers: Any, epsilon: FloatArray) -> FloatArray:

@@ -6,14 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from spinney.errors import FalseCertificate, InvalidInput, InvalidInputType, shorten
+from spinney.errors import FalseCertificate, InvalidInput, shorten
 from spinney.randomness import seed_from
 from spinney.results import Result, format_table
-from spinney.theory.checks import inside, label_array, margin_array, number_array, weight_array
+from spinney.theory.bounds import upsilon
+from spinney.theory.checks import (
+    inside,
+    label_array,
+    margin_array,
+    number_array,
+    trace_of,
+    weight_array,
+)
 from spinney.theory.complexity import HypothesisClass, stump_rademacher
 from spinney.theory.evidence import Evidence
 from spinney.theory.risk import RHOS
-from spinney.theory.statements import Statement, statements_of
+from spinney.theory.statements import Statement, effective_errors, statements_of
 from spinney.theory.trace import Trace
 from spinney.typing import FloatArray, RandomState, TableLike
 
@@ -64,6 +72,11 @@ class Certificate(Result):
         return float(self.evidence.margins.min())
 
     @property
+    def asymptotic_margin(self) -> float:
+        """What the least margin comes to in the end if no edge is ever less than so far."""
+        return float(upsilon(1.0 - 2.0 * float(effective_errors(self.evidence).max())))
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What is not stated, and why."""
         return self.evidence.notes
@@ -103,20 +116,18 @@ class Certificate(Result):
             if not s.holds
         ]
         faults += _differences(self.statements, anew)
-        drawn_anew = X is not None and self.evidence.draws is not None
-        if drawn_anew and not np.array_equal(self._draws(X), self.evidence.draws):  # type: ignore[arg-type]
-            faults.append("the correlations with drawn signs are not those of X")
+        draws = self.evidence.draws
+        drawn_anew = X is not None and draws is not None
+        if X is not None and draws is not None:
+            found = stump_rademacher(X, n_draws=len(draws), random_state=self.evidence.seed)
+            if found.draws is None or not np.array_equal(found.draws, draws):
+                faults.append("the correlations with drawn signs are not those of X")
         if faults:
             raise FalseCertificate(
                 f"The certificate is false in {len(faults)} places: {'; '.join(faults[:5])}. "
                 "Expected what follows from its evidence. Make a new one by certify()."
             )
         return CertificateReport(anew, drawn_anew)
-
-    def _draws(self, X: TableLike) -> FloatArray | None:
-        evidence = self.evidence
-        n_draws = 0 if evidence.draws is None else len(evidence.draws)
-        return stump_rademacher(X, n_draws=n_draws, random_state=evidence.seed).draws
 
     def to_dict(self) -> dict[str, Any]:
         """Give lists, numbers and text only, for ``json.dumps``."""
@@ -213,7 +224,7 @@ def certify(
     >>> certificate.training_error, round(certificate["product"].bound, 4)
     (0.25, 0.866)
     """
-    trace = _trace_of(fitted)
+    trace = trace_of(fitted)
     margins = margin_array(fitted.margins(X, y))
     n_classes = len(np.unique(label_array(y, len(margins))))
     weights = weight_array(sample_weight, len(margins))
@@ -244,21 +255,6 @@ def certify(
     certificate = Certificate(evidence, statements_of(evidence))
     certificate.verify()
     return certificate
-
-
-def _trace_of(fitted: Any) -> Trace:
-    trace = getattr(fitted, "trace_", None)
-    if not isinstance(trace, Trace):
-        raise InvalidInputType(
-            f"{type(fitted).__name__} has no trace_ of rounds: expected a fitted booster. Call fit "
-            "first, or give an estimator that boosts."
-        )
-    if len(trace) == 0:
-        raise InvalidInput(
-            f"{type(fitted).__name__} was fitted in 0 rounds ({trace.stop_reason}): there is "
-            "nothing to certify. Give it base learners that are better than chance."
-        )
-    return trace
 
 
 def _check_same_rows(trace: Trace, margins: FloatArray, weights: FloatArray) -> None:
@@ -292,6 +288,8 @@ def _class_of(
         note = "the risk on new rows, as training rows count differently."
     elif table is None and hypotheses[0] != "finite":
         note = "the risk on new rows, as X has categories or missing values, or is sparse."
+    elif hypotheses[0] != "finite" and table is not None and hypotheses[1] != table.shape[1]:
+        note = "the risk on new rows, as the base learners see other features than X has."
     else:
         return tuple(hypotheses), ()
     return None, (note,)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
+from spinney.theory.trace import Trace
 from spinney.typing import AnyArray, FloatArray
 
 ROUNDING = 1e-9
@@ -97,6 +98,22 @@ def choice(name: str, value: Any, known: Sequence[str]) -> str:
     if isinstance(value, str) and value in known:
         return value
     raise InvalidParameter(f"{name}={value!r}: expected one of {', '.join(map(repr, known))}.")
+
+
+def trace_of(fitted: Any) -> Trace:
+    """Read what a booster did, in at least one round."""
+    trace = getattr(fitted, "trace_", None)
+    if not isinstance(trace, Trace):
+        raise InvalidInputType(
+            f"{type(fitted).__name__} has no trace_ of rounds: expected a fitted booster. Call fit "
+            "first, or give an estimator that boosts."
+        )
+    if len(trace) == 0:
+        raise InvalidInput(
+            f"{type(fitted).__name__} was fitted in 0 rounds ({trace.stop_reason}): expected at "
+            "least one. Give it base learners that are better than chance."
+        )
+    return trace
 
 
 def label_array(y: Any, n_rows: int) -> AnyArray:

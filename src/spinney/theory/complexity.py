@@ -21,7 +21,8 @@ from spinney.typing import AnyArray, FloatArray, IntArray, RandomState
 HypothesisClass: TypeAlias = tuple[Any, ...]
 """A word and the sizes that belong to it."""
 _SIZES = {"stumps": ("n_features",), "trees": ("n_features", "n_leaves"), "finite": ("n",)}
-_SIGNS_AT_ONCE = 4_000_000
+_SIGNS_AT_ONCE = 500_000
+"""Few enough to stay in a cache, many enough to forget what a call costs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -247,11 +248,13 @@ def best_stumps(signs: AnyArray, sorts: list[tuple[IntArray, IntArray]]) -> IntA
 
 def _best_cut(signs: AnyArray, order: IntArray, cuts: IntArray) -> IntArray:
     """Do so over the stumps of one feature."""
-    left = np.cumsum(signs[:, order], axis=1, dtype=np.int64)
-    total = left[:, -1]
-    best = np.abs(total[:, None] - 2 * left[:, cuts]).max(axis=1, initial=0)
-    either: IntArray = np.maximum(best, np.abs(total))  # without a cut all rows get one answer
-    return either
+    left = np.cumsum(np.take(signs, order, axis=1), axis=1, dtype=np.int32)
+    total = left[:, -1].astype(np.int64)
+    if len(cuts) < left.shape[1] - 1:
+        left = left[:, cuts]  # the last of all rows is no cut, but the same as no cut at all
+    high, low = left.max(axis=1, initial=0), left.min(axis=1, initial=0)
+    best: IntArray = np.maximum(total - 2 * low, 2 * high - total)
+    return best
 
 
 def _drawn_signs(n_rows: int, n_draws: int, random_state: RandomState) -> Iterator[AnyArray]:

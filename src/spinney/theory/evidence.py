@@ -75,10 +75,15 @@ class Evidence:
         top = float(exponents.max())
         return top + math.log(float(np.exp(exponents - top).sum()))
 
+    def share(self, theta: float) -> float:
+        """Give the weight of the rows whose margin is ``theta`` or less."""
+        chosen = self.margins <= theta
+        return float(chosen.mean()) if self.even else float(self.weights[chosen].sum())
+
     @property
     def training_error(self) -> float:
         """The weight of the rows of margin 0 or less."""
-        return float(self.weights[self.margins <= 0.0].sum())
+        return self.share(0.0)
 
     @property
     def even(self) -> bool:

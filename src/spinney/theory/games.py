@@ -101,7 +101,10 @@ class Separability(Result):
 
 
 def solve_game(matrix: Any) -> GameSolution:
-    """Solve a matrix game by two linear programs, one for each player.
+    """Solve a matrix game by linear programming.
+
+    One program gives both strategies, the second as its multipliers; what they secure is then
+    computed from the matrix, so that nothing rests on the solver.
 
     Parameters
     ----------
@@ -125,12 +128,13 @@ def solve_game(matrix: Any) -> GameSolution:
     table = number_array("matrix", matrix, n_axes=2)
     # Divided by the largest entry, the solver's tolerances mean the same for every matrix.
     scale = float(np.abs(table).max()) or 1.0
-    vote = _best_mixture(table / scale)
-    hardest = _best_mixture(-table.T / scale)
+    vote, hardest = _best_mixtures(table / scale)
     solution = _secured(table, vote, hardest)
+    if solution.gap > _SOLVED * scale:  # the other player's program has a mixture of its own
+        solution = _secured(table, vote, _best_mixtures(-table.T / scale)[0])
     if solution.gap > _SOLVED * scale:
         raise NotSolved(
-            f"The two linear programs of the game leave a gap of {solution.gap}: expected at most "
+            f"The linear programs of the game leave a gap of {solution.gap}: expected at most "
             f"{_SOLVED * scale:g}. Scale the matrix, or drop columns that say nearly the same."
         )
     return solution
@@ -245,8 +249,8 @@ def _payoffs(matrix: Any) -> FloatArray:
     return number_array("matrix", matrix, n_axes=2, low=-1.0, high=1.0, remedy=remedy)
 
 
-def _best_mixture(table: FloatArray) -> FloatArray:
-    """Give weights of the columns that earn the most on the worst row."""
+def _best_mixtures(table: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Give the columns' weights that earn the most on the worst row, and the rows' multipliers."""
     n_rows, n_columns = table.shape
     # Variables are the weights and what every row is to earn, which is maximised.
     answer = linprog(
@@ -259,10 +263,18 @@ def _best_mixture(table: FloatArray) -> FloatArray:
         method="highs",
     )
     if answer.x is None:
-        raise NotSolved(f"A linear program of a matrix game was not solved: {answer.message}")
-    weights = np.maximum(answer.x[:-1], 0.0)
-    mixture: FloatArray = weights / weights.sum()
-    return mixture
+        raise NotSolved(
+            f"A linear program of a matrix game was not solved: {answer.message} Expected an "
+            "optimum, which every game has. Scale the matrix."
+        )
+    return _mixture(answer.x[:-1]), _mixture(-answer.ineqlin.marginals)
+
+
+def _mixture(weights: FloatArray) -> FloatArray:
+    """Take rounding off: no weight below 0, and a sum of 1."""
+    positive = np.maximum(weights, 0.0)
+    total = float(positive.sum())
+    return positive / total if total > 0.0 else np.full(len(weights), 1.0 / len(weights))
 
 
 def _secured(table: FloatArray, vote: FloatArray, hardest: FloatArray) -> GameSolution:

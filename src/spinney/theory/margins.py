@@ -84,8 +84,10 @@ def margin_distribution(margins: Any, *, sample_weight: Any = None) -> MarginDis
     (-0.25, 0.5, 0.25)
     """
     array = margin_array(margins)
+    weights = weight_array(sample_weight, len(array))
     order = np.argsort(array, kind="stable")
-    shares = np.cumsum(weight_array(sample_weight, len(array))[order])
+    order = order[weights[order] > 0.0]
+    shares = np.cumsum(weights[order])
     return MarginDistribution(array[order], np.minimum(shares / shares[-1], 1.0))
 
 

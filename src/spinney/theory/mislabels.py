@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from spinney.errors import InvalidInput, InvalidInputType
+from spinney.errors import InvalidInput
 from spinney.results import Result, read_only
-from spinney.theory.checks import choice, inside, margin_array
+from spinney.theory.checks import choice, inside, margin_array, trace_of
 from spinney.theory.trace import Trace
 from spinney.typing import FloatArray, IntArray, TableLike
 
@@ -71,7 +71,7 @@ def mislabel_scores(fitted: Any, X: TableLike, y: Any, *, kind: str = "mean_weig
     margins = margin_array(fitted.margins(X, y))
     if kind == "negative_margin":
         return -margins
-    trace = _trace_of(fitted)
+    trace = trace_of(fitted)
     if kind == "final_weight" and trace.distributions is None:
         return _weights_of_margins(trace, margins)
     kept = _distributions(trace, len(margins), kind)
@@ -117,16 +117,6 @@ def detect_mislabels(
     scores = mislabel_scores(fitted, X, y, kind=kind)
     rows = np.argsort(-scores, kind="stable")[: max(1, round(wanted * len(scores)))]
     return SuspectRows(rows.astype(np.int64), scores[rows], kind, len(scores))
-
-
-def _trace_of(fitted: Any) -> Trace:
-    trace = getattr(fitted, "trace_", None)
-    if not isinstance(trace, Trace) or len(trace) == 0:
-        raise InvalidInputType(
-            f"{type(fitted).__name__} has no trace_ with rounds: expected a fitted booster. Call "
-            'fit first, or use kind="negative_margin".'
-        )
-    return trace
 
 
 def _distributions(trace: Trace, n_rows: int, kind: str) -> FloatArray:

@@ -136,7 +136,7 @@ def _about_margins(evidence: Evidence) -> Iterator[Statement]:
         yield Statement(
             name=f"margin {theta:g}",
             subject=f"share of margins of {theta:g} or less",
-            value=float(evidence.weights[evidence.margins <= theta].sum()),
+            value=evidence.share(theta),
             relation="<=",
             bound=bound,
             vacuous=bound >= 1.0,
@@ -167,7 +167,7 @@ def _about_risk(evidence: Evidence) -> Iterator[Statement]:
         found = margin_risk(evidence.margins, complexity, evidence.rhos, delta=evidence.delta)
         yield Statement(
             name=f"risk by {complexity.method}",
-            subject="risk on new rows",
+            subject=f"risk on new rows, by margin {found.best_rho:g}",
             value=None,
             relation="<=",
             bound=found.best,
@@ -177,7 +177,7 @@ def _about_risk(evidence: Evidence) -> Iterator[Statement]:
     bound = vc_risk(evidence.training_error, n_rows, rounds, vc, evidence.delta)
     yield Statement(
         name="risk by rounds",
-        subject="risk on new rows",
+        subject=f"risk on new rows, by {rounds} rounds",
         value=None,
         relation="<=",
         bound=bound,
