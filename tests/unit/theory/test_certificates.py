@@ -201,6 +201,27 @@ def test_overdone_votes_keep_only_the_product():
     assert not names & {"power", "exponential", "exponential_sum", "upsilon"}
 
 
+def test_faint_answers_with_loud_votes_are_not_promised_a_margin():
+    """Answers of ±½ deserve twice the vote; the edge alone does not know that."""
+    numbers = (0.375, 0.25, np.log(3), np.sqrt(0.75), np.sqrt(0.75), -0.5)
+    trace = Trace(*map(np.atleast_1d, numbers), stop_reason="one round")
+    fitted = booster(trace, np.array([0.5, 0.5, 0.5, -0.5]), None)
+    certificate = certify(fitted, np.zeros((4, 1)), [0, 1, 0, 1], thetas=[-0.5, 0.5])
+    names = {s.name for s in certificate.statements}
+    assert names >= TRAINING | {"least margin"}
+    assert "upsilon" not in names
+    assert certificate["margin -0.5"].value == 0.25
+    assert certificate["margin 0.5"].value == 1.0
+    weighted = certify(
+        booster(trace, np.array([0.5, 0.5, -0.5]), None),
+        np.zeros((3, 1)),
+        [0, 1, 0],
+        sample_weight=[2, 1, 1],
+        thetas=[0.5],
+    )
+    assert weighted["margin 0.5"].value == 1.0
+
+
 def test_other_objectives_say_nothing_about_margins():
     trace, margins = BOOSTER.trace_, BOOSTER.margins(X, Y)
     larger = dataclasses.replace(trace, normalisers=np.array(trace.normalisers) ** 0.5)

@@ -92,6 +92,19 @@ def test_hedge_is_as_near_as_its_regret_allows(n_rounds):
     assert wider.gap <= hedge_regret_bound(8, n_rounds, low=-4, high=4)
 
 
+ONE_HARD_ROW = np.column_stack([np.r_[-1.0, np.ones(63)], np.r_[1.0, -np.ones(63)]])
+"""A row that only the second column gets right, of many: found too late by a slow learner."""
+
+
+@pytest.mark.parametrize("matrix", [2 * np.eye(8) - 1, ONE_HARD_ROW])
+def test_hedge_neither_dawdles_nor_overreacts(matrix):
+    value = solve_game(matrix).value
+    for n_rounds in (100, 400):
+        game = play_hedge(matrix, n_rounds)
+        assert game.lower - 1e-12 <= value <= game.upper + 1e-12
+        assert game.gap <= hedge_regret_bound(len(matrix), n_rounds)
+
+
 def test_the_regret_bound_is_the_printed_one():
     assert hedge_regret_bound(8, 50) == pytest.approx(np.sqrt(2 * np.log(8) / 50))
     assert hedge_regret_bound(1, 50) == 0.0

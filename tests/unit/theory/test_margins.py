@@ -83,6 +83,18 @@ def test_a_weight_is_a_repetition():
         assert weighted.quantile(share) == repeated.quantile(share)
 
 
+@pytest.mark.parametrize("n", [9, 10, 49])
+def test_sums_of_shares_do_not_pass_over_a_row(n):
+    margins = np.arange(n) / n
+    found = margin_distribution(margins)
+    assert [found.quantile(k / n) for k in range(1, n + 1)] == margins.tolist()
+
+
+def test_a_row_without_weight_is_not_there():
+    found = margin_distribution([-0.9, 0.2, 0.4], sample_weight=[0.0, 1.0, 1.0])
+    assert (found.minimum, found.cdf(0.0), len(found.margins)) == (0.2, 0.0, 2)
+
+
 def test_a_distribution_prints_its_quantiles_and_cannot_be_written():
     found = margin_distribution([0.5, -0.25])
     assert str(found).startswith("Margins of 2 rows: least -0.25, 50.00% not above 0\n")
