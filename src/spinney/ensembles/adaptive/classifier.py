@@ -237,7 +237,9 @@ class AdaBoostClassifier(VoteBooster):
     def _form(self, n_classes: int) -> str:
         if n_classes == 1:
             return "shares"
-        return self._variant(TrainingRows(np.zeros(1, np.int64), n_classes, np.ones(1))).form
+        return self._variant(
+            TrainingRows.weighted(np.zeros(1, np.int64), n_classes, np.ones(1))
+        ).form
 
     def _check_alpha(self) -> None:
         if not callable(self.alpha) and self.alpha not in ("exact", "line_search"):

@@ -57,7 +57,7 @@ class Corrective(Votes):
     def _weigh_votes(self, start: FloatArray) -> FloatArray:
         """Minimise the logarithm of the loss, a convex function, over weights of votes."""
         matrix = np.column_stack(self._columns)
-        log_prior = self._log_prior
+        log_prior = np.log(self.rows.prior)
 
         def loss(alphas: FloatArray) -> tuple[float, FloatArray]:
             logs = log_prior - matrix @ alphas

@@ -81,6 +81,8 @@ class TreeLearner(WeakLearner):
         self._settings = settings
         self._criterion = criterion
         self._resample_seed = resample_seed
+        given = reading.weights
+        self._counts = np.ones(self.n_rows) if given is None else given
         self._n_threads = n_threads
         self._policy = policy or Policy()
         binner = Binner.of_categories(reading.table, reading.weights)
@@ -91,9 +93,15 @@ class TreeLearner(WeakLearner):
         self._targets = 2 * one_hot[:, 1:] - 1 if self.n_classes == 2 else one_hot
 
     def _seen(self, weights: FloatArray, round_number: int) -> FloatArray:
-        """Give weights of mean 1, as if they were rows; or how often each row was drawn."""
+        """Give whole numbers in the ratio of the weights; or how often each row was drawn.
+
+        The weight of one repetition of a row is rounded to 30 bits of the largest, so that it does
+        not depend on the order in which weights were summed, and multiplied by its repetitions.
+        """
         if self._resample_seed is None:
-            return weights * self.n_rows
+            of_one = weights / self._counts
+            whole: FloatArray = np.rint(of_one * (2.0**30 / of_one.max())) * self._counts
+            return whole
         drawn = draw_rows(weights, seed=self._resample_seed, number=round_number)
         return np.bincount(drawn, minlength=self.n_rows).astype(np.float64)
 

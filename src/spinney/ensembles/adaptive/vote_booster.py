@@ -72,9 +72,7 @@ class VoteBooster(ClassifierMixin, Estimator):
         flat = _flat(X) if params["estimator"] is not None else X
         reading = read_rows(flat, y, sample_weight, settings)
         weights = np.ones(len(reading.y)) if reading.weights is None else reading.weights
-        rows = TrainingRows(
-            reading.y.astype(np.int64), reading.target.n_outputs, weights / weights.sum()
-        )
+        rows = TrainingRows.weighted(reading.y.astype(np.int64), reading.target.n_outputs, weights)
         return Preparation(reading, rows, self._learner(X, reading))
 
     def _learner(self, X: TableLike, reading: Reading) -> WeakLearner:

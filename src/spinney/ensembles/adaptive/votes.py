@@ -10,11 +10,11 @@ from spinney.ensembles.adaptive.variant import (
     LARGEST_ALPHA,
     Refusal,
     Round,
+    RowWeights,
     Rules,
     TrainingRows,
     Variant,
     line_search,
-    weights_from_logs,
 )
 from spinney.errors import InvalidParameter
 from spinney.typing import BoolArray, FloatArray, IntArray
@@ -37,19 +37,19 @@ class Votes(Variant):
         self.form = "signs" if rows.n_classes == 2 else "votes"
         self._margins = np.zeros(rows.n_rows)
         """What exp(-·) is taken of: the unnormalised margin, up to a shift common to all rows."""
-        self._log_prior = np.log(rows.prior)
         self._total_alpha = 0.0
         self._weigh()
         self._votes = np.zeros((rows.n_rows, rows.n_classes)) if rows.n_classes > 2 else None
 
     def _weigh(self) -> None:
-        """Weights from scores, not from the weights before: nothing underflows over the rounds."""
-        self._distribution, self._objective = weights_from_logs(self._log_prior - self._margins)
+        """Find the weights of the next round, and the objective, from the scores."""
+        self._weights = RowWeights(self.rows, self._margins)
+        self._objective = self._weights.objective
 
     @property
     def distribution(self) -> FloatArray:
         """Weights proportional to exp(-margin)."""
-        return self._distribution
+        return self._weights.distribution
 
     def reset(self) -> None:
         """Give the rows their first weights again; the votes stay."""
@@ -61,7 +61,7 @@ class Votes(Variant):
         distribution = self.distribution
         hypothesis = learner.classify(distribution, self.form, number)
         right = self._right(hypothesis)
-        error = float(distribution[~right].sum())
+        error = self._weights.of(~right)
         sign = 1.0
         if error > 0.5 and self.rows.n_classes == 2 and self.rules.on_weak_failure == "reverse":
             error, right, sign = 1.0 - error, ~right, -1.0
@@ -202,9 +202,8 @@ class ArcX4(Votes):
         super().__init__(rows, rules)
 
     def _weigh(self) -> None:
-        weights = self.rows.prior * (1.0 + self._n_wrong**4)
-        self._objective = float(weights.sum())
-        self._distribution = weights / self._objective
+        self._weights = RowWeights(self.rows, -np.log1p(self._n_wrong**4))
+        self._objective = self._weights.objective
 
     def reset(self) -> None:
         """Forget the wrong votes."""
@@ -213,10 +212,10 @@ class ArcX4(Votes):
 
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
         """Ask for labels; the vote counts whatever its error."""
-        distribution, before = self.distribution, self._objective
-        hypothesis = learner.classify(distribution, self.form, number)
+        before = self._objective
+        hypothesis = learner.classify(self.distribution, self.form, number)
         right = self._right(hypothesis)
-        error = float(distribution[~right].sum())
+        error = self._weights.of(~right)
         self._n_wrong += ~right
         self._margins += 2.0 * right - 1.0
         self._total_alpha += 1.0
