@@ -18,8 +18,8 @@ enum class Criterion : std::uint8_t {
     kHamming,      ///< (W - |S|) / 2, summed over outputs of signs
 };
 
-/// Integers on grids, below 2^52 in all: every sum of them is exact, also as a double, so neither
-/// the order of rows nor the number of threads can matter.
+/// Integers on grids, below 2^62 in all: every sum of them is exact, so neither the order of rows
+/// nor the number of threads can matter.
 struct ExactRows {
     std::size_t n_outputs = 1;
     std::span<const std::int64_t> targets;  ///< n_rows * n_outputs, weighted
@@ -74,10 +74,10 @@ class ScalarRows {
     double gain(const Sums& left, const Sums& total) const {
         const auto weight = static_cast<double>(left.weight);
         const auto sum = static_cast<double>(left.sum);
-        const double all = static_cast<double>(total.weight);
-        const double all_sum = static_cast<double>(total.sum);
-        const double other = all - weight;
-        const double other_sum = all_sum - sum;
+        const auto all = static_cast<double>(total.weight);
+        const auto all_sum = static_cast<double>(total.sum);
+        const auto other = static_cast<double>(total.weight - left.weight);
+        const auto other_sum = static_cast<double>(total.sum - left.sum);
         switch (rows_.criterion) {
             case Criterion::kSquared:
                 return squared_gain(sum, other_sum, weight, other) * weight * (other / all);
@@ -147,11 +147,12 @@ class VectorRows {
     double squared(const Sums& left, const Sums& total) const {
         const auto weight = static_cast<double>(left.weight);
         const auto all = static_cast<double>(total.weight);
-        const double other = all - weight;
+        const auto other = static_cast<double>(total.weight - left.weight);
         double squares = 0.0;
         for (std::size_t k = 0; k < rows_.n_outputs; ++k) {
-            const auto sum = static_cast<double>(left.sums[k]);
-            squares += squared_gain(sum, static_cast<double>(total.sums[k]) - sum, weight, other);
+            squares +=
+                squared_gain(static_cast<double>(left.sums[k]),
+                             static_cast<double>(total.sums[k] - left.sums[k]), weight, other);
         }
         return squares * weight * (other / all);
     }

@@ -22,8 +22,8 @@ CRITERIA = {
 """What a split lowers: squared error of means (Gini impurity of classes); weight outside the
 majority; what exponential loss leaves; the error of a sign per output, summed."""
 
-EXACT_BITS = 52
-"""Sums of weights stay below 2**52: exact as integers and as floats."""
+EXACT_BITS = 62
+"""Sums of weights and of weighted targets stay below 2**62."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,10 +46,19 @@ class SortedTable:
     Sorting costs O(rows · features) passes over bytes; each tree then O(rows · features) per level.
     """
 
-    def __init__(self, table: Table, binner: Binner, *, n_threads: int = 1) -> None:
+    def __init__(
+        self,
+        table: Table,
+        binner: Binner,
+        *,
+        counts: FloatArray | None = None,
+        n_threads: int = 1,
+    ) -> None:
+        """Sort; ``counts`` says how often each row counts, None: once."""
         self.features: tuple[FeatureBins, ...] = binner.features
         self.n_rows = table.n_rows
         self._n_threads = n_threads
+        self._counts = np.ones(table.n_rows) if counts is None else counts
         bins = [
             feature.bin_of_code.tolist() if isinstance(feature, CategoryBins) else []
             for feature in binner.features
@@ -81,7 +90,7 @@ class SortedTable:
         row_weights = np.ones(self.n_rows) if weights is None else weights
         integers, exponent = fixed_weights(row_weights, bits=EXACT_BITS)
         integers[row_weights == 0] = 0  # rows a sample left out
-        centre, products, product_exponent = _products(
+        centre, products, product_exponent = self._products(
             targets, row_weights, (integers, exponent), centred=centred
         )
         grown = self._native.grow(
@@ -94,20 +103,26 @@ class SortedTable:
         )
         return GrownTree(_as_tree(grown, centre), grown["leaf_of_row"])
 
-
-def _products(
-    targets: FloatArray, weights: FloatArray, fixed: tuple[AnyArray, int], *, centred: bool
-) -> tuple[FloatArray | float, AnyArray, int]:
-    """Give a centre, and weighted targets around it as integers on a grid."""
-    integers, exponent = fixed
-    whole = targets.astype(np.int64)
-    if np.array_equal(whole, targets) and whole.min() >= -1 and whole.max() <= 1:
-        # Classes and signs: the sums are sums of weights, as exact as those.
-        return 0.0, whole * integers[:, np.newaxis], exponent
-    # Middle of the range, not the mean: it needs no sum, and halves the largest deviation.
-    centre = targets.min(axis=0) / 2 + targets.max(axis=0) / 2 if centred else 0.0
-    products, product_exponent = fixed_products(weights, targets - centre, bits=EXACT_BITS)
-    return centre, products, product_exponent
+    def _products(
+        self,
+        targets: FloatArray,
+        weights: FloatArray,
+        fixed: tuple[AnyArray, int],
+        *,
+        centred: bool,
+    ) -> tuple[FloatArray | float, AnyArray, int]:
+        """Give a centre, and weighted targets around it as integers on a grid."""
+        integers, exponent = fixed
+        whole = targets.astype(np.int64)
+        if np.array_equal(whole, targets) and whole.min() >= -1 and whole.max() <= 1:
+            # Classes and signs: the sums are sums of weights, as exact as those.
+            return 0.0, whole * integers[:, np.newaxis], exponent
+        # Middle of the range, not the mean: it needs no sum, and halves the largest deviation.
+        centre = targets.min(axis=0) / 2 + targets.max(axis=0) / 2 if centred else 0.0
+        # Rounded for one repetition of a row, then repeated: a weight of 3 is the row three times.
+        of_one = (weights / self._counts)[:, np.newaxis] * (targets - centre)
+        products, product_exponent = fixed_products(self._counts, of_one, bits=EXACT_BITS)
+        return centre, products, product_exponent
 
 
 def _as_tree(grown: dict[str, AnyArray], centre: FloatArray | float) -> Tree:

@@ -81,12 +81,12 @@ class TreeLearner(WeakLearner):
         self._settings = settings
         self._criterion = criterion
         self._resample_seed = resample_seed
+        binner = Binner.of_categories(reading.table, reading.weights)
         given = reading.weights
         self._counts = np.ones(self.n_rows) if given is None else given
+        self._sorted = SortedTable(reading.table, binner, counts=self._counts, n_threads=n_threads)
         self._n_threads = n_threads
         self._policy = policy or Policy()
-        binner = Binner.of_categories(reading.table, reading.weights)
-        self._sorted = SortedTable(reading.table, binner, n_threads=n_threads)
         self._classes = reading.y.reshape(-1).astype(np.int64)
         # Two classes are one column of signs: the fast road.
         one_hot = np.eye(self.n_classes)[self._classes]

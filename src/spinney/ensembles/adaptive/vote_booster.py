@@ -213,6 +213,8 @@ class VoteBooster(ClassifierMixin, Estimator):
         form = self._form(len(self.classes_))
         if form not in ("values", "half_log_odds", "log_shares"):
             scores = scores / (self._member_weights()[:n_members].sum() or 1.0)
+        if scores.shape[1] == 2:  # of pairs: a score for each of two classes
+            return np.asarray((scores[:, 1] - scores[:, 0]) / (2.0 if form == "class_signs" else 1))
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def decision_function(self, X: TableLike) -> FloatArray:
