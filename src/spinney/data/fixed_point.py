@@ -35,25 +35,6 @@ def exact_total(weights: FloatArray) -> float:
     return math.ldexp(float(int(integers.sum())), exponent)
 
 
-def repeated_sum(shares: FloatArray, counts: FloatArray) -> float:
-    """Sum shares (0 to 1), each as often as its count says, to the same number in every order.
-
-    Each share is cut to 60 bits in two halves, whose sums are exact. Counts that are whole numbers
-    of less than 2**31 in all count as repetitions, to the last bit.
-
-    Examples
-    --------
-    >>> one_by_one = repeated_sum(np.array([0.1, 0.1, 0.1, 0.7]), np.ones(4))
-    >>> repeated_sum(np.array([0.7, 0.1]), np.array([1.0, 3.0])) == one_by_one
-    True
-    """
-    scaled = shares * 2.0**30
-    high = np.rint(scaled)
-    low = np.rint((scaled - high) * 2.0**30)
-    total = int((high * counts).sum()) * 2**30 + int((low * counts).sum())
-    return total / 2**60
-
-
 def total_exponent(weights: FloatArray) -> int:
     """Find the smallest e with ``sum(weights) < 2**e``, the same for every order of the weights.
 
@@ -66,10 +47,8 @@ def total_exponent(weights: FloatArray) -> int:
     return total.bit_length() - unit
 
 
-def fixed_products(
-    weights: FloatArray, values: FloatArray, *, bits: int = 62
-) -> tuple[IntArray, int]:
-    """Find integers k with ``weight * value ≈ k * 2**exponent``, no sum of which leaves ``bits``.
+def fixed_products(weights: FloatArray, values: FloatArray) -> tuple[IntArray, int]:
+    """Find integers k with ``weight * value ≈ k * 2**exponent``, no sum of which leaves 62 bits.
 
     With integer weights that add up to at most ``2**31`` (more rows no table has) the values are
     put on the grid before they are multiplied: the product is exact, and a weight of 3 and the
@@ -84,12 +63,12 @@ def fixed_products(
     total = total_exponent(weights)
     if total <= 31 and bool(np.all(weights == np.rint(weights))):
         # 53 bits are all a float64 has: a finer grid would add nothing.
-        exponent = magnitude - min(bits - total, 53)
+        exponent = magnitude - min(62 - total, 53)
         grid = np.rint(np.ldexp(values, -exponent)).astype(np.int64)
         return weights[:, np.newaxis].astype(np.int64) * grid, exponent
     shares = np.ldexp(weights, -total)[:, np.newaxis]
-    integers = np.rint(np.ldexp(shares * values, bits - magnitude)).astype(np.int64)
-    return integers, magnitude + total - bits
+    integers = np.rint(np.ldexp(shares * values, 62 - magnitude)).astype(np.int64)
+    return integers, magnitude + total - 62
 
 
 def _scaled(numbers: FloatArray, exponent: int) -> FloatArray:

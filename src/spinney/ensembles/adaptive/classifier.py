@@ -26,7 +26,8 @@ from spinney.ensembles.parameters import (
 )
 from spinney.ensembles.parameters import Real as RealNumber
 from spinney.errors import InvalidInput, InvalidParameter
-from spinney.typing import FloatArray, RandomState, TableLike
+from spinney.losses.row_weights import RowWeights
+from spinney.typing import RandomState, TableLike
 
 VARIANTS: Mapping[str, type[Variant]] = {
     "discrete": Votes,
@@ -255,9 +256,9 @@ class OneClass(Variant):
     form = "shares"
 
     @property
-    def distribution(self) -> FloatArray:
+    def weights(self) -> RowWeights:
         """The weights the user gave."""
-        return self.rows.prior
+        return self.weigh(self.rows.prior)
 
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:  # noqa: ARG002
         """Refuse."""

@@ -14,6 +14,7 @@ from spinney.data.target import Target
 from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
 from spinney.errors import InvalidInput, WeakLearnerFailed
+from spinney.losses.row_weights import RowWeights
 from spinney.model.answers import member_answers
 from spinney.model.member_sum import MemberSum
 from spinney.randomness import Stream, random_bits
@@ -50,15 +51,15 @@ class ForeignLearner(WeakLearner):
         """What the user calls the estimator."""
         return type(self._estimator).__name__
 
-    def classify(self, weights: FloatArray, form: str, round_number: int) -> Hypothesis:
+    def classify(self, weights: RowWeights, form: str, round_number: int) -> Hypothesis:
         """Fit a clone to the labels."""
-        hypothesis = self._ask(self._rows.labels, weights, form, round_number)
+        hypothesis = self._ask(self._rows.labels, weights.distribution, form, round_number)
         self._last = (hypothesis.answers, form, round_number)
         return hypothesis
 
-    def regress(self, targets: FloatArray, weights: FloatArray, round_number: int) -> Hypothesis:
+    def regress(self, targets: FloatArray, weights: RowWeights, round_number: int) -> Hypothesis:
         """Fit a clone to numbers."""
-        return self._ask(targets, weights, "values", round_number)
+        return self._ask(targets, weights.distribution, "values", round_number)
 
     def freeze(
         self, members: Sequence[Any], weights: FloatArray, form: str, output: SumOutput
@@ -91,8 +92,8 @@ class ForeignLearner(WeakLearner):
         half = np.arange(self.n_rows) % 2 == 0
         for side in (half, ~half):
             weights = np.where(side, 1.0, 1e-9)
-            again = self.classify(weights / weights.sum(), form, round_number).answers
-            if not np.array_equal(again, answers):
+            again = self._ask(self._rows.labels, weights / weights.sum(), form, round_number)
+            if not np.array_equal(again.answers, answers):
                 return
         raise WeakLearnerFailed(
             f"{self.name} takes sample_weight but answers the same whatever the weights are, so "

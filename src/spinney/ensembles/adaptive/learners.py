@@ -10,13 +10,14 @@ import numpy as np
 from spinney.data.binning import Binner
 from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.fitting import Reading
+from spinney.losses.row_weights import RowCounts, RowWeights
 from spinney.model import Model, Policy, Tree, TreeForest
 from spinney.model.answers import FORMS
 from spinney.model.forest import Output, TreeSum, join_trees
 from spinney.resampling import draw_rows
 from spinney.trees.exact import SortedTable
 from spinney.trees.settings import TreeSettings
-from spinney.typing import AnyArray, CodeArray, FloatArray
+from spinney.typing import AnyArray, CodeArray, FloatArray, IntArray
 
 ROOT_ONLY = TreeSettings(max_depth=1, min_samples_split=0.0, min_samples_leaf=0.0)
 """Limits of a stump; a distribution over rows weighs 1 in all, so no weight is too small."""
@@ -29,11 +30,11 @@ class WeakLearner(abc.ABC):
     n_classes: int
 
     @abc.abstractmethod
-    def classify(self, weights: FloatArray, form: str, round_number: int) -> Hypothesis:
+    def classify(self, weights: RowWeights, form: str, round_number: int) -> Hypothesis:
         """Learn the classes under weights of rows; answers (n_rows, n_scores) in the form."""
 
     @abc.abstractmethod
-    def regress(self, targets: FloatArray, weights: FloatArray, round_number: int) -> Hypothesis:
+    def regress(self, targets: FloatArray, weights: RowWeights, round_number: int) -> Hypothesis:
         """Fit numbers by weighted least squares; answers (n_rows, 1)."""
 
     @abc.abstractmethod
@@ -83,29 +84,26 @@ class TreeLearner(WeakLearner):
         self._resample_seed = resample_seed
         binner = Binner.of_categories(reading.table, reading.weights)
         given = reading.weights
-        self._counts = np.ones(self.n_rows) if given is None else given
-        self._sorted = SortedTable(reading.table, binner, counts=self._counts, n_threads=n_threads)
+        self._counts = RowCounts(np.ones(self.n_rows) if given is None else given)
+        self._sorted = SortedTable(
+            reading.table, binner, repetitions=self._counts.repetitions, n_threads=n_threads
+        )
         self._n_threads = n_threads
         self._policy = policy or Policy()
         self._classes = reading.y.reshape(-1).astype(np.int64)
         # Two classes are one column of signs: the fast road.
-        one_hot = np.eye(self.n_classes)[self._classes]
+        one_hot = np.eye(self.n_classes, dtype=np.int64)[self._classes]
         self._targets = 2 * one_hot[:, 1:] - 1 if self.n_classes == 2 else one_hot
 
-    def _seen(self, weights: FloatArray, round_number: int) -> FloatArray:
-        """Give whole numbers in the ratio of the weights; or how often each row was drawn.
-
-        The weight of one repetition of a row is rounded to 30 bits of the largest, so that it does
-        not depend on the order in which weights were summed, and multiplied by its repetitions.
-        """
+    def _seen(self, weights: RowWeights, round_number: int) -> IntArray:
+        """Give whole numbers in the ratio of the weights; or how often each row was drawn."""
         if self._resample_seed is None:
-            of_one = weights / self._counts
-            whole: FloatArray = np.rint(of_one * (2.0**30 / of_one.max())) * self._counts
-            return whole
-        drawn = draw_rows(weights, seed=self._resample_seed, number=round_number)
-        return np.bincount(drawn, minlength=self.n_rows).astype(np.float64)
+            return weights.whole
+        drawn = draw_rows(weights.distribution, seed=self._resample_seed, number=round_number)
+        counts: IntArray = np.bincount(drawn, minlength=self.n_rows).astype(np.int64)
+        return counts
 
-    def classify(self, weights: FloatArray, form: str, round_number: int) -> Hypothesis:
+    def classify(self, weights: RowWeights, form: str, round_number: int) -> Hypothesis:
         """Grow a tree under weights of rows."""
         grown = self._sorted.grow(
             self._targets,
@@ -123,7 +121,7 @@ class TreeLearner(WeakLearner):
         signs = 2 * np.eye(self.n_classes)[self._classes] - 1
         grown = self._sorted.grow(
             signs * weights / of_rows[:, np.newaxis],
-            of_rows,
+            RowWeights(of_rows, self._counts).whole,
             self._settings,
             criterion="hamming",
             centred=False,
@@ -131,7 +129,7 @@ class TreeLearner(WeakLearner):
         values = np.where(grown.tree.values > 0, 1.0, -1.0)
         return Hypothesis(values[grown.leaf_of_row], _with_values(grown.tree, values))
 
-    def regress(self, targets: FloatArray, weights: FloatArray, round_number: int) -> Hypothesis:
+    def regress(self, targets: FloatArray, weights: RowWeights, round_number: int) -> Hypothesis:
         """Grow a regression tree."""
         seen = self._seen(weights, round_number)
         grown = self._sorted.grow(targets[:, np.newaxis], seen, self._settings)

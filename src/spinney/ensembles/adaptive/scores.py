@@ -13,6 +13,7 @@ from spinney.ensembles.adaptive.variant import (
     Variant,
     weights_from_logs,
 )
+from spinney.losses.row_weights import RowWeights
 from spinney.typing import FloatArray
 
 LARGEST_RESPONSE = 4.0
@@ -42,9 +43,9 @@ class Scores(Variant):
         self._distribution, self._objective = weights_from_logs(self._log_prior - self._margins())
 
     @property
-    def distribution(self) -> FloatArray:
+    def weights(self) -> RowWeights:
         """Weights proportional to exp(-margin)."""
-        return self._distribution
+        return self.weigh(self._distribution)
 
     def _move(self, steps: FloatArray) -> tuple[float, float, float, float]:
         """Add steps to the scores; give the error, edge and size of them, and the normaliser."""
@@ -111,7 +112,7 @@ class Real(Scores):
 
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
         """Ask for shares of classes and add their logarithms."""
-        hypothesis = learner.classify(self.distribution, self.form, number)
+        hypothesis = learner.classify(self.weights, self.form, number)
         steps = self.rules.learning_rate * hypothesis.answers
         return self._record([hypothesis.member], steps, number)
 
@@ -137,7 +138,7 @@ class Gentle(Scores):
         for k in range(self._scores.shape[1]):
             logs = self._log_prior - targets[:, k] * self._scores[:, k]
             distribution, _ = weights_from_logs(logs)
-            hypothesis = learner.regress(targets[:, k], distribution, number)
+            hypothesis = learner.regress(targets[:, k], self.weigh(distribution), number)
             steps[:, k] = self.rules.learning_rate * hypothesis.answers[:, 0]
             members.append(hypothesis.member)
         return self._record(members, steps, number)
@@ -189,7 +190,8 @@ class Logit(Gentle):
         fits = np.empty_like(self._scores)
         for k in range(n_scores):
             weights = self.rows.prior * curvatures[:, k]
-            hypothesis = learner.regress(responses[:, k], weights / weights.sum(), number)
+            seen = self.weigh(weights / weights.sum())
+            hypothesis = learner.regress(responses[:, k], seen, number)
             fits[:, k] = hypothesis.answers[:, 0]
             members.append(hypothesis.member)
         return self._record(members, self._steps(fits), number)

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from spinney.data.fixed_point import exact_total, repeated_sum
 from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
-from spinney.typing import BoolArray, FloatArray, IntArray
+from spinney.losses.row_weights import RowCounts, RowWeights
+from spinney.typing import FloatArray, IntArray
 
 Alpha: TypeAlias = str | Callable[[float], float]
 """``"exact"``, ``"line_search"``, or a function from the weighted error to the vote's weight."""
@@ -26,15 +26,16 @@ class TrainingRows:
     codes: IntArray
     """(n_rows,) classes by number."""
     n_classes: int
-    counts: FloatArray
-    """(n_rows,) weights the user gave: how often each row counts."""
+    counts: RowCounts
+    """Weights the user gave: how often each row counts."""
     prior: FloatArray
     """(n_rows,) the same, of sum 1."""
 
     @classmethod
     def weighted(cls, codes: IntArray, n_classes: int, weights: FloatArray) -> "TrainingRows":
         """Give rows their weights."""
-        return cls(codes, n_classes, weights, weights / exact_total(weights))
+        counts = RowCounts(weights)
+        return cls(codes, n_classes, counts, weights / counts.total)
 
     @property
     def n_rows(self) -> int:
@@ -93,8 +94,12 @@ class Variant(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def distribution(self) -> FloatArray:
-        """(n_rows,) weights the next round sees; sum 1."""
+    def weights(self) -> RowWeights:
+        """Weights of the rows that the next round sees."""
+
+    def weigh(self, distribution: FloatArray) -> RowWeights:
+        """Give a distribution the form that learners are asked in."""
+        return RowWeights(distribution, self.rows.counts)
 
     @abc.abstractmethod
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
@@ -107,27 +112,6 @@ class Variant(abc.ABC):
     def reset(self) -> None:
         """Forget what the rows weigh now, and give them their first weights again."""
         raise NotImplementedError
-
-
-class RowWeights:
-    """Weights of rows that fall with their margins, exp(-margin), found so that order is nothing.
-
-    From scores and not from the weights before, so that nothing underflows over 10⁵ rounds. Sums
-    are exact: a row of weight 3 and the row three times give the same numbers to the last bit.
-    """
-
-    def __init__(self, rows: TrainingRows, margins: FloatArray) -> None:
-        least = float(margins.min())
-        self._shares = np.exp(least - margins)
-        self._counts = rows.counts
-        self._total = repeated_sum(self._shares, rows.counts)
-        self.distribution = self._shares * rows.counts / self._total
-        self.objective = self._total / exact_total(rows.counts) * math.exp(-least)
-        """Mean of exp(-margin)."""
-
-    def of(self, chosen: BoolArray) -> float:
-        """Give the weight of some rows, from 0 to 1."""
-        return repeated_sum(self._shares[chosen], self._counts[chosen]) / self._total
 
 
 def weights_from_logs(logs: FloatArray) -> tuple[FloatArray, float]:
