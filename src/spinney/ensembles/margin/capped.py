@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds, minimize
@@ -11,9 +10,12 @@ from scipy.special import rel_entr
 from spinney.ensembles.margin.linear_programs import soft_margin_program
 from spinney.typing import FloatArray
 
-_BURST = 100
-"""Steps of L-BFGS-B between two looks at what they have proved."""
-_MOST_BURSTS = 20
+_SLACK = 1e-6
+"""What a solver may leave undone of an edge."""
+
+
+class _ProvedError(Exception):
+    """There is no such distribution."""
 
 
 def capped_softmax(scores: FloatArray, prior: FloatArray, most: float) -> FloatArray:
@@ -108,23 +110,25 @@ def project_below_edges(
     >>> found.round(6)
     array([0.166667, 0.166667, 0.5     , 0.166667])
     """
+    farthest = math.log(most)
 
     def negative(multipliers: FloatArray) -> tuple[float, FloatArray]:
         value, worst = smooth_soft_margin(matrix @ multipliers, prior, most)
-        return highest * multipliers.sum() - value, highest - worst @ matrix
+        value -= highest * float(multipliers.sum())
+        if value > farthest + 1e-9:
+            raise _ProvedError
+        return -value, highest - worst @ matrix
 
-    farthest = math.log(most)
-    for _ in range(_MOST_BURSTS):
-        found = _minimise(negative, start, _BURST)
-        if -found.fun > farthest + 1e-9:
-            return None
-        start = found.x
-        _, worst = smooth_soft_margin(matrix @ start, prior, most)
-        if found.success and np.max(worst @ matrix) <= highest + 1e-6:
-            return worst, start
-    if soft_margin_program(matrix, np.minimum(prior * most, 1.0)).value > highest:
+    try:
+        multipliers = _minimise(negative, start)
+    except _ProvedError:
         return None
-    return worst, start
+    _, worst = smooth_soft_margin(matrix @ multipliers, prior, most)
+    if np.max(worst @ matrix) > highest + _SLACK:  # neither found nor proved: on the edge of both
+        game = soft_margin_program(matrix, np.minimum(prior * most, 1.0))
+        if game.value > highest:
+            return None
+    return worst, multipliers
 
 
 def regularised_game(
@@ -158,21 +162,22 @@ def regularised_game(
         slope = (slope - slope @ free / total) / total
         return 0.5 * (total - 1.0) ** 2 - value, total - 1.0 - slope
 
-    free = _minimise(negative, start, 5 * _BURST).x
+    free = _minimise(negative, start)
     weights = free / free.sum()
     value, worst = smooth_soft_margin(matrix @ weights, prior, most, eta)
     return value, worst, weights
 
 
 def _minimise(
-    function: Callable[[FloatArray], tuple[float, FloatArray]], start: FloatArray, steps: int
-) -> Any:
+    function: Callable[[FloatArray], tuple[float, FloatArray]], start: FloatArray
+) -> FloatArray:
     """Run L-BFGS-B over non-negative numbers."""
-    return minimize(
+    found = minimize(
         function,
         start,
         jac=True,
         method="L-BFGS-B",
         bounds=Bounds(0.0, np.inf),
-        options={"maxiter": steps, "maxcor": 20, "ftol": 1e-14, "gtol": 1e-8},
+        options={"maxiter": 500, "maxcor": 20, "ftol": 1e-14, "gtol": 1e-8},
     )
+    return np.asarray(found.x)
