@@ -14,12 +14,11 @@ from spinney.ensembles.margin.outcome import (
     HOPELESS,
     Diary,
     Entry,
-    LeastEdge,
     MarginBoost,
     alone,
 )
 from spinney.ensembles.margin.pool import Pool
-from spinney.ensembles.margin.program import Look, Program
+from spinney.ensembles.margin.program import LeastEdge, Look, Program
 from spinney.ensembles.margin.rows import VotingRows, edge_of
 from spinney.ensembles.margin.settings import MarginSettings
 from spinney.typing import FloatArray
@@ -67,8 +66,9 @@ class _Game:
         highest = edge
         if len(self.pool):
             highest = max(edge, float(np.max(self.distribution @ self.pool.matrix())))
-        look = Look(self.distribution, highest, self.pool.find(votes) is not None)
-        self.least.see(self.distribution, highest)
+        self.least.see(votes, self.distribution, highest)
+        is_repeated = self.pool.find(votes) is not None
+        look = Look(votes, self.distribution, highest, self.least.value, is_repeated)
         reason = self.program.verdict(look)
         if reason:
             return reason
@@ -87,7 +87,7 @@ class _Game:
         weights, votes = self.program.final_weights(self.pool), self.pool.matrix()
         used = np.flatnonzero(weights)
         primal = soft_margin(votes[:, used] @ weights[used], self.program.caps)
-        dual = max(self.least.edge, float(np.max(self.least.distribution @ votes)))
+        dual = max(self.least.value, float(np.max(self.least.distribution @ votes)))
         alphas = np.zeros(len(self.diary))
         alphas[self.first_rounds] = weights
         reason += HOPELESS if dual <= 0.0 else ""

@@ -16,7 +16,7 @@ from spinney.ensembles.margin.capped import (
 )
 from spinney.ensembles.margin.linear_programs import soft_margin_program
 from spinney.ensembles.margin.pool import Pool
-from spinney.ensembles.margin.program import REPEATS, Look, Program, Step
+from spinney.ensembles.margin.program import REPEATS, LeastEdge, Look, Program, Step
 from spinney.ensembles.margin.rows import VotingRows
 from spinney.ensembles.margin.settings import MarginSettings
 from spinney.typing import FloatArray
@@ -45,7 +45,7 @@ class Projections(Program):
         """Stop only if nothing changes: a hypothesis may come again when edges must sink."""
         if look.is_repeated and look.highest >= self._least:
             return REPEATS
-        self._least = min(self._least, look.highest)
+        self._least = look.least
         return ""
 
     def advance(self, pool: Pool, distribution: FloatArray) -> Step:
@@ -94,15 +94,15 @@ class ERLPBoost(_Regularised):
 
     def __init__(self, rows: VotingRows, settings: MarginSettings) -> None:
         super().__init__(rows, settings)
-        self._least = math.inf
+        self._least = LeastEdge()
         self._value = -math.inf
         self._weights = np.ones(1)
 
     def verdict(self, look: Look) -> str:
         """Stop when the last program's value is nearly the least that any round proved."""
         entropy = float(rel_entr(look.distribution, self._prior).sum())
-        self._least = min(self._least, look.highest + entropy / self._eta)
-        if self._least - self._value <= self._half:
+        self._least.see(look.votes, look.distribution, look.highest, entropy / self._eta)
+        if self._least.value - self._value <= self._half:
             return "the regularised edge cannot rise by more than half the precision"
         return REPEATS if look.is_repeated else ""
 

@@ -96,16 +96,3 @@ def alone(
     trace = diary.trace(PERFECT, distribution, alphas)
     proof = MarginCertificate(1.0, 1.0, np.ones(1), distribution, caps, len(diary), promise)
     return MarginBoost([hypothesis.member], np.ones(1), trace, proof, PERFECT)
-
-
-class LeastEdge:
-    """The distribution that was hardest for the learner."""
-
-    def __init__(self) -> None:
-        self.edge = np.inf
-        self.distribution: FloatArray = np.empty(0)
-
-    def see(self, distribution: FloatArray, edge: float) -> None:
-        """Remember the distribution if none had a lower highest edge."""
-        if edge < self.edge:
-            self.edge, self.distribution = edge, distribution

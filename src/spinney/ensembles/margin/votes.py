@@ -19,11 +19,11 @@ from spinney.ensembles.margin.outcome import (
     HOPELESS,
     Diary,
     Entry,
-    LeastEdge,
     MarginBoost,
     alone,
 )
 from spinney.ensembles.margin.pool import Pool
+from spinney.ensembles.margin.program import LeastEdge
 from spinney.ensembles.margin.rows import VotingRows, edge_of
 from spinney.ensembles.margin.settings import MarginSettings
 from spinney.typing import FloatArray
@@ -163,6 +163,7 @@ class _Vote:
         self.members: list[Any] = []
         self.alphas: list[float] = []
         self._pool, self._least = Pool(), LeastEdge()
+        self._least_edge = math.inf
         self._total = 0.0
         self._margins = np.zeros(len(rows.signs))  # not normalised
         self._penalties = np.zeros(len(rows.signs))
@@ -192,9 +193,10 @@ class _Vote:
     def _asked(self, votes: FloatArray) -> Asked:
         distribution, prior = self.distribution, self.rows.prior
         edge = edge_of(distribution, votes)
-        self._least.see(distribution, edge)
+        self._least.see(votes, distribution, edge)
+        self._least_edge = min(self._least_edge, edge)
         ratios = np.divide(distribution, prior, out=np.zeros_like(prior), where=prior > 0.0)
-        return Asked(distribution, votes, edge, self._least.edge, self._margin(), ratios)
+        return Asked(distribution, votes, edge, self._least_edge, self._margin(), ratios)
 
     def _margin(self) -> float:
         return self.rows.least(self._margins) / self._total if self._total else 0.0

@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn.datasets import make_moons
+from sklearn.tree import DecisionTreeClassifier
 from tests.reference.margins import RUDIN, best_column, literal_adaboost
 
+from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.margin.boosting import boost_margins
 from spinney.ensembles.margin.settings import MarginSettings
 from spinney.ensembles.margin.votes import half_log_odds, line_search
@@ -97,6 +100,30 @@ def test_a_penalty_spares_the_rows_that_most_votes_get_wrong():
         for c in (0.0, 0.1)
     )
     assert spared[:, :6].sum(axis=1).mean() < 0.8 * plain[:, :6].sum(axis=1).mean()
+
+
+@pytest.mark.long
+def test_a_penalty_helps_when_labels_are_noisy():
+    """Two moons with a fifth of the labels flipped, trees of depth 3."""
+
+    def error_with(penalty, seed):
+        X, y = make_moons(200, noise=0.2, random_state=seed)
+        new_X, new_y = make_moons(2000, noise=0.2, random_state=99 + seed)
+        flipped = np.random.default_rng(seed).random(200) < 0.2
+        signs = np.where(flipped, -1.0, 1.0) * (2 * y - 1)
+
+        def ask(distribution):
+            tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+            tree.fit(X, signs, sample_weight=distribution)
+            return Hypothesis(tree.predict(X), tree)
+
+        told = MarginSettings(algorithm="adaboost_reg", regularisation=penalty, n_rounds=100)
+        boosted = boost_margins(ask, signs, told)
+        votes = np.array([tree.predict(new_X) for tree in boosted.members])
+        return np.mean(np.sign(boosted.weights @ votes) != 2 * new_y - 1)
+
+    plain, spared = (np.mean([error_with(c, seed) for seed in range(4)]) for c in (0.0, 0.2))
+    assert spared < plain - 0.03
 
 
 @given(
