@@ -8,7 +8,9 @@ from tests.reference.margins import RUDIN, best_column
 
 from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.margin.boosting import boost_margins
+from spinney.ensembles.margin.certificate import MarginCertificate
 from spinney.ensembles.margin.pool import Pool
+from spinney.ensembles.margin.rows import voting_rows
 from spinney.ensembles.margin.settings import MarginSettings
 from spinney.errors import InvalidInput, InvalidParameter
 
@@ -40,6 +42,13 @@ def test_a_tampered_certificate_fails(proof, change):
     votes = RUDIN[:, proof.members]
     assert proof.certificate.verify(votes)
     assert not replace(proof.certificate, **change).verify(votes)
+
+
+def test_weights_must_be_weights():
+    votes, half = [[1, 1], [0, 0]], np.array([0.0, 1.0])
+    assert MarginCertificate(0.0, 0.0, half, half, np.ones(2), rounds=1).verify(votes)
+    swapped = MarginCertificate(0.0, 0.0, np.array([2.0, -1.0]), half, np.ones(2), rounds=1)
+    assert not swapped.verify(votes)
 
 
 def test_other_votes_are_not_certified(proof):
@@ -78,6 +87,41 @@ def test_the_trace_has_a_round_per_hypothesis(proof):
     assert trace.min_margins[-1] == pytest.approx(0.375)
     assert trace.objective[-1] == pytest.approx(0.375)
     assert trace.errors == pytest.approx((1 - trace.edges) / 2)
+
+
+@pytest.mark.parametrize("algorithm", ["softboost", "corrective_erlpboost"])
+def test_weights_stand_in_the_trace_where_the_hypothesis_came_first(algorithm):
+    asked, ask = [], best_column(RUDIN)
+
+    def listening(distribution):
+        answer = ask(distribution)
+        asked.append(answer.member)
+        return answer
+
+    told = MarginSettings(algorithm=algorithm, nu=1e-9, precision=0.05)
+    boosted = boost_margins(listening, np.ones(8), told)
+    assert len(boosted.trace) > len(boosted.members)
+    for member, weight in zip(boosted.members, boosted.weights, strict=True):
+        assert boosted.trace.alphas[asked.index(member)] == weight
+
+
+@pytest.mark.parametrize("algorithm", ["arc_gv", "adaboost_star", "lpboost", "totalboost"])
+def test_rows_without_weight_do_not_count(algorithm):
+    votes = np.vstack([RUDIN, -np.ones((2, 8))])
+    told = MarginSettings(algorithm=algorithm, nu=1e-9, precision=0.1, n_rounds=200)
+    weights = np.append(np.ones(8), [0.0, 0.0])
+    boosted = boost_margins(best_column(votes), np.ones(10), told, weights)
+    without = boost_margins(best_column(RUDIN), np.ones(8), told)
+    assert boosted.certificate.primal == pytest.approx(without.certificate.primal, abs=1e-9)
+    assert boosted.certificate.primal > 0.3
+    perfect = boost_margins(lambda _: Hypothesis(weights * 2 - 1, "m"), np.ones(10), told, weights)
+    assert perfect.stop_reason == "one hypothesis is right about every row"
+
+
+def test_rows_of_unequal_weight_have_a_hard_margin_too():
+    rows = voting_rows([1, 1, -1], [1.0, 1000.0, 10.0])
+    assert rows.caps(1e-9).tolist() == [1.0, 1.0, 1.0]
+    assert rows.caps(0.5) == pytest.approx(2 * rows.prior * [1, 0, 1] + [0, 1, 0])
 
 
 def test_signs_are_those_of_the_rows():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from tests.reference.margins import best_column, best_soft_margin
 
+from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.margin.boosting import boost_margins
 from spinney.ensembles.margin.capped import soft_margin
 from spinney.ensembles.margin.settings import ALGORITHMS, MarginSettings
@@ -146,14 +147,15 @@ def test_a_weight_is_a_repetition(algorithm):
         assert weighted.weights == pytest.approx(repeated.weights, abs=1e-4)
 
 
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_a_learner_that_is_not_the_best_gets_a_valid_certificate(algorithm):
+def test_a_learner_that_is_not_the_best_gets_a_valid_certificate(algorithm, seed):
     matrix = noisy_game()
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     ask = best_column(matrix)
 
     def distracted(distribution):
-        return ask(rng.dirichlet(np.ones(60)) * 0.5 + distribution * 0.5)
+        return ask(rng.dirichlet(np.ones(60)) * 0.7 + distribution * 0.3)
 
     told = MarginSettings(algorithm=algorithm, nu=0.2, precision=0.1, n_rounds=100)
     boosted = boost_margins(distracted, np.ones(60), told)
@@ -166,6 +168,21 @@ def test_a_learner_that_is_not_the_best_gets_a_valid_certificate(algorithm):
     assert np.max(proof.distribution @ votes) <= proof.dual + 1e-12
     if algorithm in PROGRAMS and boosted.stop_reason != "all rounds are done":
         assert proof.holds  # among the hypotheses that were given
+
+
+@pytest.mark.parametrize("algorithm", PROGRAMS)
+def test_bad_answers_do_not_make_certificates_wrong(algorithm):
+    matrix = noisy_game()
+    ask = best_column(matrix)
+    bad = Hypothesis(-matrix[:, 0], "bad")
+    answers = iter([bad, None, bad])
+
+    def absent_minded(distribution):
+        return next(answers, None) or ask(distribution)
+
+    told = MarginSettings(algorithm=algorithm, nu=0.2, precision=0.1)
+    boosted = boost_margins(absent_minded, np.ones(60), told)
+    assert boosted.certificate.holds
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

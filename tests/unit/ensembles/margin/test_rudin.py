@@ -16,9 +16,9 @@ def boost(algorithm, **changed):
 
 
 def test_adaboost_stays_at_a_third():
-    margins = boost("adaboost_rho", n_rounds=10_000).trace.min_margins
+    margins = boost("adaboost_rho", n_rounds=1000).trace.min_margins
     assert margins[99].round(4) == 0.3248
-    assert margins[[999, 9999]].round(5).tolist() == [0.33248, 0.33325]
+    assert margins[999].round(5) == 0.33248
 
 
 def test_adaboost_cycles_from_the_published_start():
@@ -33,9 +33,15 @@ def test_adaboost_cycles_from_the_published_start():
 
 
 def test_arc_gv_goes_on_towards_three_eighths():
-    margins = boost("arc_gv", n_rounds=3000).trace.min_margins
-    assert margins[2999] > margins[299] > 1 / 3 + 0.01
-    assert 0.370 < margins[2999] < 0.375
+    margins = boost("arc_gv", n_rounds=2000).trace.min_margins
+    assert 0.368 < margins[1999] < 0.375
+    assert margins[1999] > margins[199] > 1 / 3
+
+
+@pytest.mark.long
+def test_adaboost_is_at_a_third_after_ten_thousand_rounds():
+    margins = boost("adaboost_rho", n_rounds=10_000).trace.min_margins
+    assert margins[-1].round(5) == 0.33325
 
 
 @pytest.mark.long
