@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from spinney.ensembles.gradient.regressor import (
         GradientBoostingRegressor as GradientBoostingRegressor,
     )
+    from spinney.ensembles.margin.classifier import MarginBoostClassifier as MarginBoostClassifier
     from spinney.ensembles.trees.decision_tree import (
         DecisionTreeClassifier as DecisionTreeClassifier,
     )
@@ -38,6 +39,7 @@ ESTIMATORS = {
     "GradientBoostingRegressor": "spinney.ensembles.gradient.regressor",
     "HistGradientBoostingClassifier": "spinney.ensembles.gradient.drop_in",
     "HistGradientBoostingRegressor": "spinney.ensembles.gradient.drop_in",
+    "MarginBoostClassifier": "spinney.ensembles.margin.classifier",
 }
 """Public estimators and where they live; a model file may name these classes and no others."""
 
@@ -51,6 +53,7 @@ __all__ = [
     "GradientBoostingRegressor",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
+    "MarginBoostClassifier",
     "load",
     "save",
 ]

@@ -1,6 +1,6 @@
 """What boosters of votes share: reading, asking, becoming a fitted estimator, predicting."""
 
-import abc
+import itertools
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,12 +12,14 @@ from sklearn.utils import _safe_indexing
 
 from spinney.ensembles.adaptive.base_trees import exact_tree_plan, member_estimator
 from spinney.ensembles.adaptive.foreign import ForeignLearner, ForeignRows
+from spinney.ensembles.adaptive.hypothesis import Ask, Hypothesis
 from spinney.ensembles.adaptive.learners import SumOutput, TreeLearner, WeakLearner
 from spinney.ensembles.adaptive.variant import TrainingRows
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.parameters import Checked, Choice, Integer, Jobs, Rule, Seed
 from spinney.errors import InvalidInput, InvalidModel, NothingLearnt
+from spinney.losses.row_weights import RowWeights
 from spinney.model import Model, Policy, TreeForest
 from spinney.model.links import apply_link
 from spinney.model.member_sum import MemberSum
@@ -52,13 +54,15 @@ class VoteBooster(ClassifierMixin, Estimator):
 
     _task = "classification"
     _model_class: ClassVar[type[Model]] = Model  # type: ignore[type-abstract]
+    _stump_criterion: ClassVar[str] = "squared"
+    """What the default learner's split lowers."""
     model_: TreeForest | MemberSum
     trace_: Trace
     classes_: AnyArray
 
-    @abc.abstractmethod
     def _form(self, n_classes: int) -> str:
         """Say how members answer; one of ``spinney.model.answers.FORMS``, or "values"."""
+        return "signs" if n_classes == 2 else "shares"
 
     def _prepare(self, X: TableLike, y: Any, sample_weight: Any) -> Preparation:
         self._check_parameters()
@@ -82,6 +86,8 @@ class VoteBooster(ClassifierMixin, Estimator):
         plan = exact_tree_plan(params["estimator"])
         if plan is not None:
             settings, criterion = plan
+            if params["estimator"] is None:
+                criterion = self._stump_criterion
             return TreeLearner(
                 reading,
                 settings,
@@ -96,6 +102,33 @@ class VoteBooster(ClassifierMixin, Estimator):
             given, classes[reading.y.astype(np.int64)], reading.schema, reading.target
         )
         return ForeignLearner(params["estimator"], rows, resample=resample, seed=seed)
+
+    def _is_single(self, prepared: Preparation) -> bool:
+        """Handle what a booster of two classes cannot: more classes, or a single one."""
+        n_classes = prepared.rows.n_classes
+        if n_classes > 2:
+            raise InvalidInput(
+                "Only binary classification is supported. The type of the target is multiclass: y "
+                f"has {n_classes} classes. {type(self).__name__} boosts two; use "
+                "AdaBoostClassifier, or sklearn.multiclass.OneVsRestClassifier around this."
+            )
+        if n_classes == 2:
+            return False
+        nothing = {name: np.empty(0) for name in TRACE_ARRAYS}
+        trace = Trace(**nothing, stop_reason="y has a single class")
+        self._become(prepared, [], np.empty(0), SumOutput("softmax", np.zeros(1)), trace)
+        return True
+
+    def _ask(self, prepared: Preparation) -> Ask:
+        """Give the learner as boosters of two classes ask it."""
+        counts, learner = prepared.rows.counts, prepared.learner
+        numbers = itertools.count()
+
+        def ask(distribution: FloatArray) -> Hypothesis:
+            answer = learner.classify(RowWeights(distribution, counts), "signs", next(numbers))
+            return Hypothesis(answer.answers[:, 0], answer.member)
+
+        return ask
 
     def _become(
         self,
