@@ -5,12 +5,11 @@ that descent may end in a local optimum.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit
 
 from spinney.ensembles.robust.rounds import LEAST_EDGE, Position, Step
@@ -18,6 +17,7 @@ from spinney.ensembles.robust.rows import Heard, SignedRows
 from spinney.typing import FloatArray
 
 _GRID = 48
+_ROUNDING = 1e-15
 
 
 class MarginPotential(Protocol):
@@ -36,11 +36,11 @@ class Savage:
 
     def value(self, u: FloatArray) -> FloatArray:
         """Cost of each margin."""
-        return np.square(expit(-2.0 * u))
+        return np.asarray(np.square(expit(-2.0 * u)))
 
     def derivative(self, u: FloatArray) -> FloatArray:
         """Slope of the cost."""
-        return -4.0 * np.square(expit(-2.0 * u)) * expit(2.0 * u)
+        return np.asarray(-4.0 * np.square(expit(-2.0 * u)) * expit(2.0 * u))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Sigmoid:
     def derivative(self, u: FloatArray) -> FloatArray:
         """Slope of the cost."""
         z = 2.0 * self.steepness * u
-        return -4.0 * self.steepness * expit(z) * expit(-z)
+        return np.asarray(-4.0 * self.steepness * expit(z) * expit(-z))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,31 +121,50 @@ class AnyBoost:
     def step(self, rows: SignedRows, at: Position, heard: Heard) -> Step | str:
         """Minimise the cost along the hypothesis."""
         away = heard.agreement - at.margins if self.in_hull else heard.agreement
-        slope = rows.mean(self.potential.derivative(at.margins) * away)
-        if slope >= -LEAST_EDGE * float(np.abs(away).max()):
+        line = _Line(self.potential, rows, at.margins, away)
+        if line.slope(0.0) >= -LEAST_EDGE * float(np.abs(away).max()):
             return "no learner points downhill"
-        limit = min(self.largest_step, 1.0) if self.in_hull else self.largest_step
-
-        def cost(size: float) -> float:
-            return rows.mean(self.potential.value(at.margins + size * away))
-
-        size = _lowest(cost, limit)
+        size = line.lowest(min(self.largest_step, 1.0) if self.in_hull else self.largest_step)
         if size == 0.0:
             return "no step along the learner's answers lowers the cost"
         return Step(size, decay=1.0 - size if self.in_hull else 1.0)
 
 
-def _lowest(cost: Callable[[float], float], limit: float) -> float:
-    """Find where the cost is lowest in [0, limit]: the best of a grid, refined; 0 if none is lower.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Line:
+    """The cost of the rows along one direction."""
 
-    The grid is geometric, since steps may be anything from tiny to the limit.
-    """
-    sizes = np.concatenate([[0.0], np.geomspace(1e-6 * limit, limit, _GRID)])
-    costs = [cost(float(size)) for size in sizes]
-    best = int(np.argmin(costs))
-    low, high = sizes[max(best - 1, 0)], sizes[min(best + 1, _GRID)]
-    found = minimize_scalar(cost, bounds=(low, high), method="bounded", options={"xatol": 1e-12})
-    size, value = (float(found.x), float(found.fun))
-    if value >= costs[best]:
-        size, value = float(sizes[best]), costs[best]
-    return size if value < costs[0] else 0.0
+    potential: MarginPotential
+    rows: SignedRows
+    margins: FloatArray
+    away: FloatArray
+
+    def cost(self, size: float) -> float:
+        """Mean cost after a step."""
+        return self.rows.mean(self.potential.value(self.margins + size * self.away))
+
+    def slope(self, size: float) -> float:
+        """How fast the cost rises there."""
+        slopes = self.potential.derivative(self.margins + size * self.away)
+        return self.rows.mean(slopes * self.away)
+
+    def lowest(self, limit: float) -> float:
+        """Find where the cost is lowest in [0, limit]; 0 if it is nowhere lower than at 0.
+
+        There may be several valleys: the deepest on a grid is taken, and its bottom found. The grid
+        is geometric, since steps may be anything from tiny to the limit.
+        """
+        sizes = [0.0, *np.geomspace(1e-6 * limit, limit, _GRID).tolist()]
+        costs = [self.cost(size) for size in sizes]
+        best = int(np.argmin(costs))
+        size = self._bottom(sizes[max(best - 1, 0)], sizes[min(best + 1, _GRID)])
+        if self.cost(size) > costs[best] + _ROUNDING:
+            size = sizes[best]
+        return size if self.cost(size) < costs[0] else 0.0
+
+    def _bottom(self, low: float, high: float) -> float:
+        """Find a minimum: exactly where the slope changes its sign, else by values."""
+        if self.slope(low) < 0.0 < self.slope(high):
+            return float(brentq(self.slope, low, high, xtol=1e-14))
+        found = minimize_scalar(self.cost, bounds=(low, high), method="bounded")
+        return float(found.x)

@@ -72,8 +72,8 @@ class SignedRows:
         largest = counted.max()
         if largest == -np.inf:
             return None
-        raised: FloatArray = self.prior * np.exp(counted - largest)
-        return raised / raised.sum()
+        raised = self.prior * np.exp(counted - largest)
+        return np.asarray(raised / raised.sum())
 
     def mean(self, values: FloatArray) -> float:
         """Mean over rows, each as often as it counts."""

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-
 from tests.reference.stump_oracle import StumpOracle
+
+from spinney.ensembles.adaptive.hypothesis import Hypothesis
 
 
 @dataclass(frozen=True)
@@ -48,3 +49,38 @@ def blobs(seed, n=60, noise=0.0, d=3):
     X = rng.normal(size=(n, d)) + 0.8 * y[:, None]
     signs = np.where(rng.random(n) < noise, -y, y)
     return Problem(X, signs, StumpOracle(X, signs), X, y)
+
+
+def four_points(scale=1 / 24, noise=0.1):
+    """The 4-point example of Long and Servedio: three places, each with both labels.
+
+    Gives an ``Ask`` whose hypotheses are ±x1 and ±x2, signs, weights, and the three places. Its
+    members are (coordinate, sign).
+    """
+    places = np.array([[1.0, 0.0], [scale, 5 * scale], [scale, -scale]])
+    X, signs = np.concatenate([places, places]), np.repeat([1.0, -1.0], 3)
+    mass = np.array([0.25, 0.25, 0.5])
+
+    def ask(distribution):
+        edges = (distribution * signs) @ X
+        j = int(np.argmax(np.abs(edges)))
+        sign = 1.0 if edges[j] >= 0 else -1.0
+        return Hypothesis(answers=sign * X[:, j], member=(j, sign))
+
+    return ask, signs, np.concatenate([(1 - noise) * mass, noise * mass]), places
+
+
+def unsure(oracle, seed=0):
+    """The same learner, less sure on some rows than on others."""
+    trust = np.random.default_rng(seed).uniform(0.2, 1.0, len(oracle.signs))
+
+    def ask(distribution):
+        heard = oracle(distribution)
+        return Hypothesis(answers=heard.answers * trust, member=heard)
+
+    return ask
+
+
+def agreements(problem, boost):
+    """(n_rounds, n_rows): y h(x) of members that are stumps."""
+    return np.array([problem.signs * stump.answers(problem.X) for stump in boost.members])
