@@ -16,6 +16,8 @@ from spinney.typing import FloatArray
 
 _EXACT = 1e-14
 _TIME_UP = 1.0 - 1e-12
+_USED_UP = 1.0 + 1e-6
+"""A step leaves the least edge, but for rounding: the same hypothesis must not come again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class BrownBoost:
 
     def step(self, rows: SignedRows, at: Position, heard: Heard) -> Step | str:
         """Go along the hypothesis until its edge is used up or the time is."""
-        if heard.edge < self.least_edge:
+        if heard.edge <= self.least_edge * _USED_UP:
             return f"no learner has an edge of {self.least_edge:g}"
         left = (1.0 - at.time) * self.potential.total_time
         road = _Road(self, rows, self._ahead(at), heard.agreement)

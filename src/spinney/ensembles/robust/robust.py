@@ -14,6 +14,8 @@ from spinney.typing import FloatArray
 _EXACT_TIME = 1e-14
 _EXACT_SIZE = 1e-11
 """In widths; less exact than time, as the potential is flat where the edge is used up."""
+_KEPT = 1e-10
+"""A potential that differs by less was kept."""
 _FLAT = 6.0
 """Widths from the centre at which a potential no longer moves: erfc(6) is 2e-17."""
 
@@ -59,9 +61,9 @@ class RobustBoosting:
         if road.excess(left) <= 0.0:
             return Step(road.size_for(left), decay=math.exp(-left), time=1.0)
         if road.excess(0.0) >= 0.0:
-            return "the clock stands still: the edge is too small to pay for any time"
-        spent = float(brentq(road.excess, 0.0, left, xtol=_EXACT_TIME))
-        return Step(road.size_for(spent), decay=math.exp(-spent), time=at.time + spent)
+            return "the clock stands still: no step pays for any time"
+        spent = road.last_time(left)
+        return Step(road.kept_size(spent), decay=math.exp(-spent), time=at.time + spent)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,12 +78,10 @@ class _Road:
 
     def excess(self, spent: float) -> float:
         """Mean potential after the step that belongs to ``spent``, minus that of before."""
-        moved = self._moved(self.size_for(spent), spent)
-        before = self.potential.values(self.margins, self.time)
-        return float(self.prior @ (self.potential.values(moved, self.time + spent) - before))
+        return self._excess(self.size_for(spent), spent)
 
     def size_for(self, spent: float) -> float:
-        """Size of the step after which the hypothesis has no edge, ``spent`` later."""
+        """Least size of a step after which the hypothesis has no edge, ``spent`` later."""
         if self._edge(0.0, spent) <= 0.0:
             return 0.0
         width = self.potential.width(self.time + spent)
@@ -93,6 +93,30 @@ class _Road:
                 return farthest
             low, high = high, min(2.0 * high, farthest)
         return float(brentq(self._edge, low, high, args=(spent,), xtol=_EXACT_SIZE * width))
+
+    def last_time(self, left: float) -> float:
+        """Find the time at which the excess rises above 0; a moment earlier if it jumps there."""
+        spent = float(brentq(self.excess, 0.0, left, xtol=_EXACT_TIME))
+        back = _EXACT_TIME
+        while self.excess(spent) > _KEPT and back < spent:
+            spent, back = spent - back, 2.0 * back
+        return spent
+
+    def kept_size(self, spent: float) -> float:
+        """Size that keeps the potential: ``size_for``, unless the excess jumps over 0.
+
+        It jumps where the size does, because one of several places without an edge has vanished.
+        The step then ends early, and the rest of the edge is left for the next round.
+        """
+        size = self.size_for(spent)
+        if self._excess(size, spent) >= -_KEPT or self._excess(0.0, spent) <= 0.0:
+            return size
+        return float(brentq(self._excess, 0.0, size, args=(spent,), xtol=_EXACT_SIZE))
+
+    def _excess(self, size: float, spent: float) -> float:
+        before = self.potential.values(self.margins, self.time)
+        after = self.potential.values(self._moved(size, spent), self.time + spent)
+        return float(self.prior @ (after - before))
 
     def _moved(self, size: float, spent: float) -> FloatArray:
         return self.margins * math.exp(-spent) + size * self.agreement
