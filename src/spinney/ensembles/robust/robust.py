@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 
 from spinney.ensembles.robust.potentials import RobustPotential
 from spinney.ensembles.robust.rounds import Position, Step
@@ -81,18 +81,38 @@ class _Road:
         return self._excess(self.size_for(spent), spent)
 
     def size_for(self, spent: float) -> float:
-        """Least size of a step after which the hypothesis has no edge, ``spent`` later."""
+        """Least size of a step after which the hypothesis has no edge, ``spent`` later.
+
+        Steps to it are at most half a width at first, the scale on which potentials bend, and
+        then a quarter of the way: few valleys are narrower. One that lies between two steps shows
+        by a potential that is higher after it.
+        """
         if self._edge(0.0, spent) <= 0.0:
             return 0.0
         width = self.potential.width(self.time + spent)
         away = self._moved(0.0, spent) - self.potential.centre(self.time + spent)
         farthest = float(np.abs(away).max()) + _FLAT * width
-        low, high = 0.0, min(width / 8.0, farthest)
+        low, high, reached = 0.0, min(width / 8.0, farthest), self._excess(0.0, spent)
         while self._edge(high, spent) > 0.0:
+            before, reached = reached, self._excess(high, spent)
+            if reached > before + _KEPT:
+                return self._valley(low, high, spent)
             if high >= farthest:  # right rows are nearer for ever: nothing moves beyond this
                 return farthest
-            low, high = high, min(2.0 * high, farthest)
+            onwards = min(high, max(0.5 * width, 0.25 * high))
+            low, high = high, min(high + onwards, farthest)
         return float(brentq(self._edge, low, high, args=(spent,), xtol=_EXACT_SIZE * width))
+
+    def _valley(self, low: float, high: float, spent: float) -> float:
+        """Find the bottom of a valley between two sizes, of which the second lies higher."""
+        found = minimize_scalar(
+            self._excess,
+            bounds=(low, high),
+            args=(spent,),
+            method="bounded",
+            options={"xatol": _EXACT_SIZE},
+        )
+        return float(found.x)
 
     def last_time(self, left: float) -> float:
         """Find the time at which the excess rises above 0; a moment earlier if it jumps there."""

@@ -23,6 +23,7 @@ def settings_for(algorithm, target, **more):
 @given(seed=st.integers(0, 10**6), target=st.floats(0.02, 0.4), is_unsure=st.booleans())
 @example(seed=450, target=0.125, is_unsure=True)  # the best hypothesis is the one just used up
 @example(seed=17, target=0.15, is_unsure=False)  # a place without an edge vanishes on the way
+@example(seed=15, target=0.13356252, is_unsure=True)  # a narrow valley on a long way
 @settings(max_examples=8, deadline=None)
 def test_every_round_keeps_the_potential_and_the_clock_never_runs_back(
     algorithm, seed, target, is_unsure
@@ -37,6 +38,16 @@ def test_every_round_keeps_the_potential_and_the_clock_never_runs_back(
     assert (np.diff(boost.times) > 0).all()
     if boost.time_left > 0 or algorithm == "brown":
         np.testing.assert_allclose(boost.potentials, target, atol=1e-8)
+
+
+@pytest.mark.parametrize("goal", [0.0, 0.3])
+def test_the_potential_is_kept_where_valleys_are_narrow(goal):
+    problem = blobs(577, noise=0.1)
+    target = 0.21840654031723045
+    sharp = settings_for("robust", target, sigma_final=1e-3, goal_margin=goal, n_rounds=40)
+    boost = boost_robustly(unsure(problem.oracle), problem.signs, sharp)
+    assert len(boost) > 1
+    np.testing.assert_allclose(boost.potentials[:-1], target, atol=1e-8)
 
 
 @pytest.mark.parametrize("algorithm", CLOCKS)

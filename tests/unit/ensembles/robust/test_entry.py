@@ -45,6 +45,19 @@ def test_a_weight_is_so_many_copies(algorithm):
 
 
 @pytest.mark.parametrize("algorithm", SUMS)
+def test_rows_that_weigh_nothing_have_no_margin(algorithm):
+    signs = np.array([1.0, -1.0, 1.0])
+    answers = np.array([1.0, -1.0, -1.0])  # wrong on the row that does not count
+    boost = boost_robustly(
+        lambda _: Hypothesis(answers=answers.copy(), member=None),
+        signs,
+        settings_for(algorithm, n_rounds=1),
+        [1, 1, 0],
+    )
+    assert boost.trace.min_margins[0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("algorithm", SUMS)
 def test_the_scale_of_the_weights_does_not_matter(algorithm):
     problem = blobs(6, n=50, noise=0.1)
     one = boost_robustly(problem.oracle, problem.signs, settings_for(algorithm))

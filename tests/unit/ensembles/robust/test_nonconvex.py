@@ -7,7 +7,8 @@ from tests.unit.ensembles.robust.problems import blobs, four_points
 
 from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.robust.boosting import boost_robustly
-from spinney.ensembles.robust.nonconvex import Ramp, Savage, Sigmoid, Tangent
+from spinney.ensembles.robust.nonconvex import Ramp, Savage, Sigmoid, Tangent, _Line
+from spinney.ensembles.robust.rows import SignedRows
 from spinney.ensembles.robust.settings import RobustSettings
 
 POTENTIALS = {"savage": Savage(), "sigmoid": Sigmoid(), "tangent": Tangent(), "ramp": Ramp()}
@@ -38,6 +39,18 @@ def test_line_search_finds_the_best_step(name):
     sizes = np.linspace(0, 4, 4001)
     costs = [POTENTIALS[name].value(size * agree).mean() for size in sizes]
     assert boost.potentials[-1] <= min(costs) + 1e-12
+
+
+@pytest.mark.parametrize("name", ["savage", "sigmoid", "ramp"])
+@pytest.mark.parametrize("lost", [0.05, 0.3])
+def test_line_search_takes_the_deepest_of_several_valleys(name, lost):
+    """A step of 2 saves some rows, one of 4 loses others, one of 12 saves those far behind."""
+    rows = SignedRows.of(np.ones(3), [0.3, 0.35, lost])
+    margins, away = np.array([0.0, 3.0, -9.0]), np.array([1.0, -1.0, 1.0])
+    line = _Line(POTENTIALS[name], rows, margins, away)
+    sizes = np.linspace(0, 20, 20001)
+    costs = np.array([line.cost(size) for size in sizes])
+    assert line.cost(line.lowest(20.0)) <= costs.min() + 1e-9
 
 
 def test_hopeless_rows_lose_their_weight():
