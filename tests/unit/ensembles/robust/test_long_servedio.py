@@ -10,8 +10,7 @@ from spinney.ensembles.robust.martingale import run_program
 from spinney.ensembles.robust.search import search_target_error
 from spinney.ensembles.robust.settings import RobustSettings
 
-SEEDS = [0, 2, 4]
-"""RobustBoost with target 0.14 reaches it in eight of the first ten; these are among them."""
+SEEDS = range(3)
 
 
 def error_of(problem, algorithm, **values):
@@ -65,15 +64,22 @@ def test_brown_boost_stalls_with_time_left(seed):
 
 
 @pytest.mark.long
+def test_robust_boost_succeeds_where_its_clock_reaches_the_end():
+    """A target of 0.14 is reached for eight of ten draws, and the clock tells which."""
+    fits = [error_of(long_servedio(seed), "robust", target_error=0.14) for seed in range(10)]
+    reached = [error for error, boost in fits if boost.time_left == 0.0]
+    missed = [(error, boost.time_left) for error, boost in fits if boost.time_left > 0.0]
+    assert len(reached) == 8
+    assert max(reached) <= 0.12
+    assert min(missed) >= (0.20, 0.5)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
-def test_robust_boost_succeeds_with_a_target_a_little_above_the_noise(seed):
-    problem = long_servedio(seed)
-    near, boost = error_of(problem, "robust", target_error=0.14)
+def test_robust_boost_gives_up_right_rows_if_its_target_is_far_above_the_noise(seed):
+    error, boost = error_of(long_servedio(seed), "robust", target_error=0.20)
     assert boost.time_left == 0.0
-    assert near <= 0.12
-    far, boost = error_of(problem, "robust", target_error=0.20)
-    assert boost.time_left == 0.0
-    assert near < far <= 0.20
+    assert 0.10 <= error <= 0.20
 
 
 @pytest.mark.long
