@@ -7,7 +7,7 @@ exponential loss; divided by ln 2 it bounds the 0-1 loss.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -30,16 +30,16 @@ class MarginLoss:
     name: str
     words: str
     """The formula, for titles."""
-    formula: Formula
+    formula: Formula = field(repr=False)
     """φ, φ' and φ'' by order; see ``value``, ``derivative`` and ``second_derivative``."""
     is_convex: bool
     is_smooth: bool
     """Whether φ' is continuous; if so there is a second derivative almost everywhere."""
     upper_bounds_01: bool
     """Whether φ(u) / φ(0) is at least 1 for u ≤ 0 and never negative."""
-    link: Callable[[FloatArray], FloatArray] | None = None
+    link: Callable[[FloatArray], FloatArray] | None = field(default=None, repr=False)
     """See ``bayes_link``."""
-    logarithm: Formula | None = None
+    logarithm: Formula | None = field(default=None, repr=False)
     """ln φ, ln(-φ') and, of convex losses, ln φ'' by order, where they shrink exponentially."""
 
     def value(self, u: npt.ArrayLike) -> FloatArray:
