@@ -72,7 +72,9 @@ class Rows:
     def curvatures(self, scores: FloatArray, log_unit: float) -> FloatArray:
         """Give mass · φ'' in units of exp(log_unit)."""
         if self.loss.logarithm is None:
-            return self.mass * self.loss.second_derivative(scores) / math.exp(log_unit)
+            # A little to the left: rows that have just come to where the loss is flat would bend
+            # it again if they fell back, and Newton's method goes to and fro if it forgets them.
+            return self.mass * self.loss.second_derivative(scores - 1e-7) / math.exp(log_unit)
         return np.exp(self.loss.logarithm(scores, 2) + self.log_mass - log_unit)
 
     def best_step(self, scores: FloatArray, view: View, change: FloatArray, most: float) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 import numpy as np
+from scipy.optimize import nnls
 
 from spinney.ensembles.adaptive.matrix_descent import (
     EPS_CLIP,
@@ -27,6 +28,10 @@ _MOST_INNER = 200
 _ARMIJO = 1e-4
 _UNMEASURABLE = 1e-12
 """A promised decrease, relative to the objective, that its rounding would hide."""
+_HOLD = 1e-3
+"""Pull back to where a weight was, beside the largest slope."""
+_ROUNDING = 1e-14
+"""Weights so small beside the largest are zeros."""
 
 
 def coordinate(descent: Descent) -> str:
@@ -130,45 +135,54 @@ def _largest_slope(point: Point, edges: FloatArray, *, signed: bool) -> float:
 
 
 def _newton_step(rows: Rows, columns: FloatArray, point: Point, *, signed: bool) -> Point | None:
-    """Take one step of projected Newton with backtracking; None if nothing is to be gained."""
+    """Take one step of Newton's method with backtracking; None if nothing is to be gained."""
     edges = point.view.distribution @ columns
-    before = _largest_slope(point, edges, signed=signed)
-    direction = _newton_direction(rows, columns, point, edges, signed=signed)
+    direction = _newton_target(rows, columns, point, edges, signed=signed) - point.weights
     rate = math.exp(point.view.log_unit - point.view.log_objective)
     for _ in range(80):
         weights = point.weights + direction
         if not signed:
-            weights = np.maximum(weights, 0.0)
+            weights[weights <= _ROUNDING * weights.max()] = 0.0
         scores = columns @ weights
         moved = Point(weights, scores, rows.look(scores))
-        promised = rate * float(edges @ (weights - point.weights))
+        promised = rate * float(edges @ direction)
         change = math.expm1(min(moved.view.log_objective - point.view.log_objective, 700.0))
         if promised > _UNMEASURABLE:
             if change <= -_ARMIJO * promised:
                 return moved
         elif change <= _UNMEASURABLE:
             after = _largest_slope(moved, moved.view.distribution @ columns, signed=signed)
-            return moved if after < before else None
+            if after < _largest_slope(point, edges, signed=signed):
+                return moved
         direction = direction / 2.0
     return None
 
 
-def _newton_direction(
+def _newton_target(
     rows: Rows, columns: FloatArray, point: Point, edges: FloatArray, *, signed: bool
 ) -> FloatArray:
-    """Solve for the step of all weights but those that go back to their bound."""
-    near = min(1e-6, _largest_slope(point, edges, signed=signed))
-    bound = (point.weights <= near) & (edges < 0.0) & (not signed)
-    direction = np.where(bound, -point.weights, 0.0)
-    free = np.flatnonzero(~bound)
-    part = columns[:, free]
+    """Minimise the parabola that touches the objective here, over the weights there may be.
+
+    As least squares, with a line for each row. Columns may repeat each other or outnumber the rows
+    that still pull, so a line for each weight holds it where it is, by less and less as slopes
+    vanish (Levenberg and Marquardt).
+    """
+    pulls = point.view.distribution
     curvatures = rows.curvatures(point.scores, point.view.log_unit)
-    hessian = part.T @ (curvatures[:, np.newaxis] * part)
-    # Columns may repeat each other, and rows may be where the loss is straight.
-    ridge = 1e-12 * float(hessian.diagonal().max(initial=0.0)) + 1e-12
-    hessian[np.diag_indices_from(hessian)] += ridge
-    direction[free] = np.linalg.solve(hessian, edges[free])
-    return direction
+    curvatures = np.maximum(curvatures, 1e-6 * np.abs(pulls))  # where the loss is straight
+    roots = np.sqrt(curvatures)
+    residuals = np.divide(pulls, roots, out=np.zeros_like(pulls), where=roots > 0.0)
+    hold = math.sqrt(_HOLD * _largest_slope(point, edges, signed=signed))
+    lines = np.vstack([roots[:, np.newaxis] * columns, hold * np.eye(len(edges))])
+    wanted = np.append(residuals, np.zeros(len(edges)))
+    if signed:
+        step: FloatArray = np.linalg.lstsq(lines, wanted)[0]
+        return point.weights + step
+    try:
+        found: FloatArray = nnls(lines, lines @ point.weights + wanted)[0]
+    except RuntimeError:  # it went round in circles; a step downhill leads out
+        found = np.maximum(point.weights + edges, 0.0)
+    return found
 
 
 def frank_wolfe(descent: Descent, radius: float) -> tuple[str, float]:

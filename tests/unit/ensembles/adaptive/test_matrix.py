@@ -10,7 +10,6 @@ from scipy.optimize import linprog, minimize_scalar
 from scipy.special import logsumexp
 
 from spinney.ensembles.adaptive.matrix import boost_matrix
-from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
 from spinney.losses import MARGIN_LOSSES
 from spinney.theory.trace import TRACE_ARRAYS
 
@@ -361,54 +360,3 @@ def test_the_answer_prints_and_cannot_be_changed():
 def test_long_histories_are_left_out():
     assert boost_matrix(np.ones((2, 1)), n_rounds=400_000).trace.distributions is not None
     assert boost_matrix(np.ones((2, 1)), n_rounds=600_000).trace.distributions is None
-
-
-@pytest.mark.parametrize(
-    ("matrix", "error", "words"),
-    [
-        ([[1.0, 2.0]], InvalidInput, r"matrix\[0, 1\] is 2.0"),
-        ([[1.0], [np.nan]], InvalidInput, r"matrix\[1, 0\] is nan"),
-        ([[1.0], [-np.inf]], InvalidInput, "is -inf"),
-        ([1.0, -1.0], InvalidInput, r"shape \(2,\)"),
-        (np.ones((0, 3)), InvalidInput, r"shape \(0, 3\)"),
-        (np.ones((3, 0)), InvalidInput, r"shape \(3, 0\)"),
-        ([[1.0, -1.0], [1.0]], InvalidInputType, "table of numbers"),
-        ([["a"]], InvalidInputType, "table of numbers"),
-        ([[1j]], InvalidInputType, "table of numbers"),
-        (None, InvalidInput, "shape"),
-        ([[{}]], InvalidInputType, "table of numbers"),
-    ],
-)
-def test_matrices_that_are_none_are_refused(matrix, error, words):
-    with pytest.raises(error, match=words):
-        boost_matrix(matrix)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"solver": "newtom"}, "Did you mean 'newton'"),
-        ({"n_rounds": 0}, "n_rounds=0"),
-        ({"n_rounds": 2.5}, "n_rounds=2.5"),
-        ({"tol": 0.0}, "tol=0.0"),
-        ({"tol": np.nan}, "tol=nan"),
-        ({"symmetric": "yes"}, "symmetric='yes'"),
-        ({"solver": "frank_wolfe"}, "needs a ball"),
-        ({"solver": "frank_wolfe", "radius": -1.0}, "radius=-1.0"),
-        ({"radius": 1.0}, "would not be used"),
-        ({"loss": "zero_one"}, "there to be plotted"),
-        ({"loss": "exponentail"}, "Did you mean 'exponential'"),
-        ({"loss": "hinge", "solver": "newton"}, "is not smooth"),
-        ({"loss": "savage", "solver": "totally_corrective"}, "is not convex"),
-        ({"loss": lambda u: -u}, "at least 0"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_refused(parameters, words):
-    with pytest.raises(InvalidParameter, match=words):
-        boost_matrix(RUDIN, **parameters)
-
-
-@pytest.mark.parametrize("bad", [[1.0], [-1.0] * 8, [np.nan] * 8, [0.0] * 8, "ones"])
-def test_weights_that_make_no_sense_are_refused(bad):
-    with pytest.raises((InvalidInput, InvalidInputType)):
-        boost_matrix(RUDIN, sample_weight=bad)
