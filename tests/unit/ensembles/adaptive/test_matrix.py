@@ -318,6 +318,20 @@ def test_ties_go_to_the_first_column():
     assert mirrored.weights[0] == pytest.approx(-0.5 * np.log(2))
 
 
+def test_rounds_on_negatives_of_columns_add_up_to_signed_weights():
+    votes = -signs(8, n_rows=60)
+    boosted = boost_matrix(votes, n_rounds=40, symmetric=True)
+    trace = boosted.trace
+    assert {-1, 1} == set(boosted.signs.tolist())
+    assert (trace.alphas > 0).all()
+    assert (trace.edges > 0).all()
+    np.testing.assert_allclose(trace.alphas, np.arctanh(trace.edges), atol=1e-12)
+    added = np.bincount(boosted.chosen, boosted.signs * trace.alphas, minlength=6)
+    np.testing.assert_allclose(added, boosted.weights, atol=1e-12)
+    doubled = boost_matrix(np.hstack([votes, -votes]), n_rounds=40)
+    np.testing.assert_allclose(doubled.weights[:6] - doubled.weights[6:], added, atol=1e-12)
+
+
 def test_a_perfect_column_ends_it():
     votes = signs(4)
     votes[:, 3] = 1.0
