@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -64,12 +65,38 @@ struct ScalarSums {
            exponential_part(all - weight, all_sum - sum);
 }
 
-/// What rows of one target share, however they are stored.
-class ScalarCriterion {
+/// Cuts of one feature that are judged together: what would go left in each.
+inline constexpr std::size_t kCutsAtOnce = 256;
+struct Cuts {
+    std::array<std::int64_t, kCutsAtOnce> sums;
+    std::array<std::int64_t, kCutsAtOnce> weights;
+    std::array<std::uint32_t, kCutsAtOnce> places;  ///< rows before it go left
+};
+using Gains = std::array<double, kCutsAtOnce>;
+
+/// The largest of the first n, or 0 if none is positive. In strands: one would wait for itself.
+inline double largest(const Gains& gains, std::size_t n) {
+    constexpr std::size_t kStrands = 8;
+    std::array<double, kStrands> most{};
+    std::size_t i = 0;
+    for (; i + kStrands <= n; i += kStrands) {
+        for (std::size_t k = 0; k < kStrands; ++k) {
+            most[k] = gains[i + k] > most[k] ? gains[i + k] : most[k];
+        }
+    }
+    for (; i < n; ++i) most[0] = gains[i] > most[0] ? gains[i] : most[0];
+    return *std::max_element(most.begin(), most.end());
+}
+
+/// Rows of one target, however they are stored. Loops over cuts have no branch, so that compilers
+/// make vectors of them.
+template <class Rows>
+class ScalarRows {
   public:
+    static constexpr bool kIsScalar = true;
     using Sums = ScalarSums;
 
-    explicit ScalarCriterion(const ExactRows& rows)
+    explicit ScalarRows(const ExactRows& rows)
         : criterion_(rows.criterion), value_scale_(rows.target_scale / rows.weight_scale) {}
 
     std::size_t n_orders() const { return 1; }
@@ -85,33 +112,49 @@ class ScalarCriterion {
         return static_cast<double>(sums.sum) / static_cast<double>(sums.weight);
     }
 
-    /// Gains of n splits, in units of the sums, from what goes left in each. One loop per
-    /// criterion, without a branch, so that compilers make vectors of it.
-    void gains(const double* sums, const double* weights, std::size_t n, const Sums& total,
-               double* to) const {
+    /// Whether a cut may gain more than `least`; most blocks hold none, and are done with this.
+    bool may_exceed(const Cuts& cuts, std::size_t n, const Sums& total, double least) const {
         const auto all = static_cast<double>(total.weight);
         const auto all_sum = static_cast<double>(total.sum);
-        switch (criterion_) {
-            case Criterion::kSquared:
-                for (std::size_t i = 0; i < n; ++i) {
-                    to[i] = squared_gain(sums[i], weights[i], all_sum, all);
-                }
-                return;
-            case Criterion::kExponential:
-                for (std::size_t i = 0; i < n; ++i) {
-                    to[i] = exponential_gain(sums[i], weights[i], all_sum, all);
-                }
-                return;
-            default:
-                for (std::size_t i = 0; i < n; ++i) to[i] = error_gain(sums[i], all_sum);
+        Gains excess;  // positive where the gain is above the limit, without its division
+        if (criterion_ == Criterion::kSquared) {
+            const double limit = least * all * (1.0 - 0x1p-40);  // no gain is missed by rounding
+            for (std::size_t i = 0; i < n; ++i) {
+                const double sum = Rows::to_double(cuts.sums[i]);
+                const double weight = Rows::to_double(cuts.weights[i]);
+                const double other = all - weight;
+                const double difference = sum * other - (all_sum - sum) * weight;
+                excess[i] = difference * difference - limit * (weight * other);
+            }
+        } else if (criterion_ == Criterion::kError) {
+            const double limit = 2.0 * least + std::abs(all_sum);
+            for (std::size_t i = 0; i < n; ++i) {
+                const double sum = Rows::to_double(cuts.sums[i]);
+                excess[i] = std::abs(sum) + std::abs(all_sum - sum) - limit;
+            }
+        } else {
+            return true;
         }
+        return largest(excess, n) > 0.0;
+    }
+
+    /// Gains of cuts, in units of the sums.
+    void gains(const Cuts& cuts, std::size_t n, const Sums& total, Gains& to) const {
+        for (std::size_t i = 0; i < n; ++i) to[i] = gain({cuts.sums[i], cuts.weights[i]}, total);
     }
     double gain(const Sums& left, const Sums& total) const {
         const auto sum = static_cast<double>(left.sum);
         const auto weight = static_cast<double>(left.weight);
-        double gain = 0.0;
-        gains(&sum, &weight, 1, total, &gain);
-        return gain;
+        const auto all_sum = static_cast<double>(total.sum);
+        const auto all = static_cast<double>(total.weight);
+        switch (criterion_) {
+            case Criterion::kSquared:
+                return squared_gain(sum, weight, all_sum, all);
+            case Criterion::kExponential:
+                return exponential_gain(sum, weight, all_sum, all);
+            default:
+                return error_gain(sum, all_sum);
+        }
     }
     void values(const Sums& sums, std::vector<double>& to) const {
         to.push_back(mean(sums, 0) * value_scale_);
@@ -122,22 +165,37 @@ class ScalarCriterion {
     double value_scale_;
 };
 
-/// One sign per row: the target is the weight or its negative, one word for both.
-class SignedRows : public ScalarCriterion {
+/// One sign per row: the target is the weight or its negative. One short word for both, because a
+/// scan is as fast as rows in the order of their values are read, which is any order in memory.
+class SignedRows : public ScalarRows<SignedRows> {
   public:
-    static constexpr bool kIsScalar = true;
+    explicit SignedRows(const ExactRows& rows) : ScalarRows(rows), cells_(rows.targets.size()) {
+        for (std::size_t row = 0; row < cells_.size(); ++row) {
+            cells_[row] = static_cast<std::int32_t>(rows.targets[row]);
+        }
+    }
 
-    explicit SignedRows(const ExactRows& rows) : ScalarCriterion(rows), cells_(rows.targets) {}
-
-    /// Whether every target is the weight of its row or its negative.
+    /// Whether every target is the weight of its row or its negative, and all are short enough.
     static bool fits(const ExactRows& rows) {
         if (rows.n_outputs != 1) return false;
+        bool fits = true;
+        std::int64_t total = 0;
         for (std::size_t row = 0; row < rows.weights.size(); ++row) {
-            if (std::abs(rows.targets[row]) != rows.weights[row]) return false;
+            const std::int64_t weight = rows.weights[row];
+            fits = fits && weight < (std::int64_t{1} << 31) &&
+                   (rows.targets[row] == weight || rows.targets[row] == -weight);
+            total += fits ? weight : 0;
         }
-        return true;
+        return fits && total < (std::int64_t{1} << 51);
     }
-    using ScalarCriterion::add;
+
+    /// By the bits of the mantissa: vectors lack the conversion of long integers.
+    [[gnu::always_inline]] static double to_double(std::int64_t number) {
+        constexpr std::uint64_t kMiddle = 0x4338000000000000U;  // 2^52 + 2^51
+        return std::bit_cast<double>(static_cast<std::uint64_t>(number) + kMiddle) -
+               std::bit_cast<double>(kMiddle);
+    }
+    using ScalarRows::add;
     void add(Sums& sums, std::uint32_t row) const {
         const std::int64_t cell = cells_[row];
         sums.sum += cell;
@@ -145,21 +203,21 @@ class SignedRows : public ScalarCriterion {
     }
 
   private:
-    std::span<const std::int64_t> cells_;
+    std::vector<std::int32_t> cells_;
 };
 
 /// One number per row; target and weight stand together, so that a row is one access.
-class NumberRows : public ScalarCriterion {
+class NumberRows : public ScalarRows<NumberRows> {
   public:
-    static constexpr bool kIsScalar = true;
-
-    explicit NumberRows(const ExactRows& rows)
-        : ScalarCriterion(rows), cells_(rows.weights.size()) {
+    explicit NumberRows(const ExactRows& rows) : ScalarRows(rows), cells_(rows.weights.size()) {
         for (std::size_t row = 0; row < cells_.size(); ++row) {
             cells_[row] = {rows.targets[row], rows.weights[row]};
         }
     }
-    using ScalarCriterion::add;
+    [[gnu::always_inline]] static double to_double(std::int64_t number) {
+        return static_cast<double>(number);
+    }
+    using ScalarRows::add;
     void add(Sums& sums, std::uint32_t row) const { add(sums, cells_[row]); }
 
   private:

@@ -91,51 +91,52 @@ class ExactSearch {
 
     /// Sums run from row to row; gains of a block of cuts are found together, without branches.
     Sums scan_in_blocks(std::span<const OrderedRow> order) {
-        Block block;
+        Cuts cuts;
         Sums left = rows_.none();
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            block.sums[block.n] = static_cast<double>(left.sum);
-            block.weights[block.n] = static_cast<double>(left.weight);
-            block.places[block.n] = static_cast<std::uint32_t>(i);
-            block.n += order[i].starts_value() ? 1 : 0;
-            rows_.add(left, order[i].row());
-            if (block.n == kBlock) judge(block);
+        for (std::size_t first = 0; first < order.size(); first += kCutsAtOnce) {
+            const std::size_t last = std::min(first + kCutsAtOnce, order.size());
+            std::size_t n = 0;  // in a register: through memory each row would wait for the last
+            for (std::size_t i = first; i < last; ++i) {
+                cuts.sums[n] = left.sum;
+                cuts.weights[n] = left.weight;
+                cuts.places[n] = static_cast<std::uint32_t>(i);
+                n += order[i].starts_value() ? 1 : 0;
+                rows_.add(left, order[i].row());
+            }
+            judge(cuts, n);
         }
-        judge(block);
         return left;
     }
 
-    static constexpr std::size_t kBlock = 256;
-    struct Block {
-        std::array<double, kBlock> sums;
-        std::array<double, kBlock> weights;
-        std::array<std::uint32_t, kBlock> places;
-        std::size_t n = 0;
-    };
-
-    void judge(Block& block) {
-        std::array<double, kBlock> right;  // gains with missing values on the right
-        rows_.gains(block.sums.data(), block.weights.data(), block.n, node_.total, right.data());
-        std::array<double, kBlock> left;
-        if (has_missing_) {
-            std::array<double, kBlock> sums;
-            std::array<double, kBlock> weights;
-            for (std::size_t i = 0; i < block.n; ++i) {
-                sums[i] = block.sums[i] + static_cast<double>(missing_.sum);
-                weights[i] = block.weights[i] + static_cast<double>(missing_.weight);
-            }
-            rows_.gains(sums.data(), weights.data(), block.n, node_.total, left.data());
+    void judge(const Cuts& cuts, std::size_t n) {
+        if (has_missing_) return judge_both_sides(cuts, n);
+        if (!rows_.may_exceed(cuts, n, node_.total, best_.split.gain)) return;
+        Gains gains;
+        rows_.gains(cuts, n, node_.total, gains);
+        for (std::size_t i = 0; i < n; ++i) {
+            if (gains[i] > best_.split.gain) keep_cut(cuts, i, gains[i], false);
         }
-        for (std::size_t i = 0; i < block.n; ++i) {
-            if (right[i] > best_.split.gain) keep_cut(block, i, right[i], false);
-            if (has_missing_ && left[i] > best_.split.gain) keep_cut(block, i, left[i], true);
-        }
-        block.n = 0;
     }
 
-    void keep_cut(const Block& block, std::size_t i, double gain, bool missing_left) {
-        const double missing = missing_left ? static_cast<double>(missing_.weight) : 0.0;
-        if (keep(block.weights[i] + missing, gain)) keep_number(block.places[i], missing_left);
+    void judge_both_sides(const Cuts& cuts, std::size_t n) {
+        Gains right;  // with missing values on the right
+        Gains left;
+        Cuts both;
+        for (std::size_t i = 0; i < n; ++i) {
+            both.sums[i] = cuts.sums[i] + missing_.sum;
+            both.weights[i] = cuts.weights[i] + missing_.weight;
+        }
+        rows_.gains(cuts, n, node_.total, right);
+        rows_.gains(both, n, node_.total, left);
+        for (std::size_t i = 0; i < n; ++i) {
+            if (right[i] > best_.split.gain) keep_cut(cuts, i, right[i], false);
+            if (left[i] > best_.split.gain) keep_cut(cuts, i, left[i], true);
+        }
+    }
+
+    void keep_cut(const Cuts& cuts, std::size_t i, double gain, bool missing_left) {
+        const std::int64_t weight = cuts.weights[i] + (missing_left ? missing_.weight : 0);
+        if (keep(static_cast<double>(weight), gain)) keep_number(cuts.places[i], missing_left);
     }
 
     bool offer(const Sums& left) {
