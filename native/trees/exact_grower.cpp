@@ -91,9 +91,9 @@ class ExactGrower {
         Node& node = nodes_[static_cast<std::size_t>(id)];
         if (!may_split(node)) return;
         const auto features = draw_features(columns_.n_features(), settings_, id);
-        const ExactNode<Rows> task{node.total,
-                                   settings_.min_samples_leaf / data_.weight_scale * kGridSlack,
-                                   settings_.min_gain / gain_unit()};
+        const ExactNode<Rows> task{
+            node.total, settings_.min_samples_leaf / data_.weight_scale * kGridSlack,
+            settings_.min_gain / gain_unit(), settings_.min_gain / gain_unit()};
         std::vector<ExactSplit> best(features.size());
         parallel_for(threads_for(node), features.size(), [&](std::size_t i) {
             const std::size_t f = features[i];

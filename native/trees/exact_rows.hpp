@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "native/trees/sorted_columns.hpp"
+
 namespace spinney {
 
 /// What a split lowers. W: weight of rows, S: sum of their weighted targets.
@@ -138,6 +140,15 @@ class ScalarRows {
         return largest(excess, n) > 0.0;
     }
 
+    /// Whether what goes left could gain as much as `bound`, with room for rounding.
+    bool may_reach(const Sums& left, const Sums& total, double bound) const {
+        constexpr double kRounding = 0x1p-40;
+        const auto all = static_cast<double>(total.weight);
+        const bool one_side = left.weight == 0 || left.weight == total.weight;
+        return one_side || gain(left, total) >= bound * (1.0 - kRounding) - 0x1p-48 * all ||
+               (criterion_ == Criterion::kSquared && bound == 0.0);
+    }
+
     /// Gains of cuts, in units of the sums.
     void gains(const Cuts& cuts, std::size_t n, const Sums& total, Gains& to) const {
         for (std::size_t i = 0; i < n; ++i) to[i] = gain({cuts.sums[i], cuts.weights[i]}, total);
@@ -202,6 +213,27 @@ class SignedRows : public ScalarRows<SignedRows> {
         sums.weight += std::abs(cell);
     }
 
+    /// Sums of some rows; how far those of a part of them can stray follows from them.
+    struct Spread {
+        Sums sums;
+    };
+    Spread spread(std::span<const OrderedRow> order) const {
+        Sums sums;
+        for (const OrderedRow& entry : order) add(sums, entry.row());
+        return {sums};
+    }
+    /// All positive rows may come first, or all negative ones.
+    static std::array<Sums, 4> corners(const Sums& before, const Spread& spread) {
+        const std::int64_t up = (spread.sums.weight + spread.sums.sum) / 2;
+        const std::int64_t down = (spread.sums.weight - spread.sums.sum) / 2;
+        Sums after = before;
+        add(after, spread.sums);
+        return {{before,
+                 after,
+                 {before.sum + up, before.weight + up},
+                 {before.sum - down, before.weight + down}}};
+    }
+
   private:
     std::vector<std::int32_t> cells_;
 };
@@ -219,6 +251,31 @@ class NumberRows : public ScalarRows<NumberRows> {
     }
     using ScalarRows::add;
     void add(Sums& sums, std::uint32_t row) const { add(sums, cells_[row]); }
+
+    /// Sums of some rows, and how far those of a part of them can stray.
+    struct Spread {
+        Sums sums;
+        std::int64_t up = 0;    ///< of positive targets
+        std::int64_t down = 0;  ///< of negative ones, less than 0
+    };
+    Spread spread(std::span<const OrderedRow> order) const {
+        Spread spread;
+        for (const OrderedRow& entry : order) {
+            const Sums& cell = cells_[entry.row()];
+            add(spread.sums, cell);
+            spread.up += std::max<std::int64_t>(cell.sum, 0);
+        }
+        spread.down = spread.sums.sum - spread.up;
+        return spread;
+    }
+    /// Any part of the weight may come with any part of the targets.
+    static std::array<Sums, 4> corners(const Sums& before, const Spread& spread) {
+        const std::int64_t weight = before.weight + spread.sums.weight;
+        return {{{before.sum + spread.up, before.weight},
+                 {before.sum + spread.up, weight},
+                 {before.sum + spread.down, before.weight},
+                 {before.sum + spread.down, weight}}};
+    }
 
   private:
     std::vector<Sums> cells_;

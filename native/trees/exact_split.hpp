@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <limits>
 #include <numeric>
 
@@ -26,6 +27,8 @@ struct ExactNode {
     const typename Rows::Sums& total;
     double min_weight;  ///< each side must have, in units
     double min_gain;    ///< in units
+    /// A gain that some cut is known to reach; the search of one feature spares the others work.
+    mutable std::atomic<double> bound = 0.0;
 };
 
 template <class Rows>
@@ -89,17 +92,77 @@ class ExactSearch {
         }
     }
 
-    /// Sums run from row to row; gains of a block of cuts are found together, without branches.
+    /// Looks closely only where a cut could be the best: the gain is a convex function of what goes
+    /// left, so inside a block it is no larger than at the corners of what can go left there.
     Sums scan_in_blocks(std::span<const OrderedRow> order) {
+        if (order.size() < 4 * kRowsPerBlock) return scan_rows(order, rows_.none(), 0);
+        std::vector<Block> blocks;
+        blocks.reserve(order.size() / kRowsPerBlock + 1);
+        Sums before = rows_.none();
+        for (std::size_t first = 0; first < order.size(); first += kRowsPerBlock) {
+            const std::size_t n = std::min(kRowsPerBlock, order.size() - first);
+            const auto rows = order.subspan(first, n);
+            if (rows[0].starts_value()) raise_bound(before);
+            blocks.push_back({before, rows_.spread(rows)});
+            Rows::add(before, blocks.back().spread.sums);
+        }
+        const double bound = node_.bound.load(std::memory_order_relaxed);
+        for (std::size_t b = 0; b < blocks.size(); ++b) {
+            if (!may_exceed(blocks[b], bound)) continue;
+            const std::size_t first = b * kRowsPerBlock;
+            const std::size_t n = std::min(kRowsPerBlock, order.size() - first);
+            scan_rows(order.subspan(first, n), blocks[b].before, first);
+        }
+        return before;
+    }
+
+    static constexpr std::size_t kRowsPerBlock = 128;
+    struct Block {
+        Sums before;
+        typename Rows::Spread spread;
+    };
+
+    /// A gain that some cut of the node reaches. Found by any thread, in any order: it only saves
+    /// work, because a cut with that very gain is still looked at.
+    void raise_bound(const Sums& left) {
+        raise_bound_of(left);
+        if (!has_missing_) return;
+        Sums both = left;
+        Rows::add(both, missing_);
+        raise_bound_of(both);
+    }
+    void raise_bound_of(const Sums& left) {
+        const auto weight = static_cast<double>(left.weight);
+        if (!is_allowed(weight)) return;
+        const double gain = rows_.gain(left, node_.total);
+        double bound = node_.bound.load(std::memory_order_relaxed);
+        while (gain > bound &&
+               !node_.bound.compare_exchange_weak(bound, gain, std::memory_order_relaxed)) {
+        }
+    }
+
+    bool may_exceed(const Block& block, double bound) const {
+        for (const Sums& corner : Rows::corners(block.before, block.spread)) {
+            if (rows_.may_reach(corner, node_.total, bound)) return true;
+            if (!has_missing_) continue;
+            Sums both = corner;
+            Rows::add(both, missing_);
+            if (rows_.may_reach(both, node_.total, bound)) return true;
+        }
+        return false;
+    }
+
+    /// Offers the cuts between these rows, with `left` before the first of them, at `place`. Sums
+    /// run from row to row; gains are found for many cuts together, without branches.
+    Sums scan_rows(std::span<const OrderedRow> order, Sums left, std::size_t place) {
         Cuts cuts;
-        Sums left = rows_.none();
         for (std::size_t first = 0; first < order.size(); first += kCutsAtOnce) {
             const std::size_t last = std::min(first + kCutsAtOnce, order.size());
             std::size_t n = 0;  // in a register: through memory each row would wait for the last
             for (std::size_t i = first; i < last; ++i) {
                 cuts.sums[n] = left.sum;
                 cuts.weights[n] = left.weight;
-                cuts.places[n] = static_cast<std::uint32_t>(i);
+                cuts.places[n] = static_cast<std::uint32_t>(place + i);
                 n += order[i].starts_value() ? 1 : 0;
                 rows_.add(left, order[i].row());
             }
@@ -144,10 +207,15 @@ class ExactSearch {
         return gain > best_.split.gain && keep(static_cast<double>(left.weight), gain);
     }
 
+    bool is_allowed(double weight) const {
+        const double other = static_cast<double>(node_.total.weight) - weight;
+        return weight >= node_.min_weight && other >= node_.min_weight;
+    }
+
     /// Keeps a better split, unless a side is too light.
     bool keep(double weight, double gain) {
+        if (!is_allowed(weight)) return false;
         const double other = static_cast<double>(node_.total.weight) - weight;
-        if (weight < node_.min_weight || other < node_.min_weight) return false;
         best_.split.gain = gain;
         best_.split.feature = static_cast<std::int32_t>(f_);
         best_.left_is_larger = weight >= other;
