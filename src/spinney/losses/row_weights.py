@@ -16,8 +16,9 @@ _UNIT = 2**60
 class RowCounts:
     """How often each training row counts: repetitions where weights are whole, factors if not."""
 
-    def __init__(self, weights: FloatArray) -> None:
+    def __init__(self, weights: FloatArray, *, n_threads: int = 1) -> None:
         self.weights = weights
+        self.n_threads = n_threads
         self.total = exact_total(weights)
         is_whole = bool(np.all(weights == np.rint(weights))) and self.total < 2**31
         is_one = is_whole and bool(np.all(weights == 1.0))
@@ -57,12 +58,12 @@ class MarginWeights(RowWeights):
     equals the row three times to the last bit.
     """
 
-    def __init__(self, margins: FloatArray, counts: RowCounts, *, n_threads: int = 1) -> None:
+    def __init__(self, margins: FloatArray, counts: RowCounts) -> None:
         self._given = None
         self._counts = counts
         self._least = float(margins.min())
         self._shares, self.whole, high, low = _ext.weigh_rows(
-            margins, self._least, counts.factors, counts.repetitions, n_threads
+            margins, self._least, counts.factors, counts.repetitions, counts.n_threads
         )
         self._units = int(high) * 2**30 + int(low)
 

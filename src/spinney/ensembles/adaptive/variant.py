@@ -32,9 +32,11 @@ class TrainingRows:
     """(n_rows,) the same, of sum 1."""
 
     @classmethod
-    def weighted(cls, codes: IntArray, n_classes: int, weights: FloatArray) -> "TrainingRows":
+    def weighted(
+        cls, codes: IntArray, n_classes: int, weights: FloatArray, *, n_threads: int = 1
+    ) -> "TrainingRows":
         """Give rows their weights."""
-        counts = RowCounts(weights)
+        counts = RowCounts(weights, n_threads=n_threads)
         return cls(codes, n_classes, counts, weights / counts.total)
 
     @property

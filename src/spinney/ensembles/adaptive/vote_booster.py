@@ -76,7 +76,8 @@ class VoteBooster(ClassifierMixin, Estimator):
         flat = _flat(X) if params["estimator"] is not None else X
         reading = read_rows(flat, y, sample_weight, settings)
         weights = np.ones(len(reading.y)) if reading.weights is None else reading.weights
-        rows = TrainingRows.weighted(reading.y.astype(np.int64), reading.target.n_outputs, weights)
+        codes, n_classes = reading.y.astype(np.int64), reading.target.n_outputs
+        rows = TrainingRows.weighted(codes, n_classes, weights, n_threads=self._n_threads())
         return Preparation(reading, rows, self._learner(X, reading))
 
     def _learner(self, X: TableLike, reading: Reading) -> WeakLearner:
