@@ -13,6 +13,7 @@ from spinney.data.schema import FeatureSchema
 from spinney.data.target import Target
 from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
+from spinney.ensembles.estimator import Estimator
 from spinney.errors import InvalidInput, WeakLearnerFailed
 from spinney.losses.row_weights import RowWeights
 from spinney.model.answers import member_answers
@@ -125,7 +126,9 @@ class ForeignLearner(WeakLearner):
 
     def _fit(self, member: Any, targets: AnyArray, weights: FloatArray, round_number: int) -> None:
         if not self.resamples:
-            member.fit(self._rows.X, targets, sample_weight=weights)
+            # Scikit-learn's boosters give weights of sum 1. To ours a weight is a number of rows.
+            scale = self.n_rows if isinstance(member, Estimator) else 1.0
+            member.fit(self._rows.X, targets, sample_weight=scale * weights)
             return
         drawn = draw_rows(weights, seed=self._seed, number=round_number)
         member.fit(_safe_indexing(self._rows.X, drawn), targets[drawn])
