@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -180,25 +181,24 @@ class ScalarRows {
 /// scan is as fast as rows in the order of their values are read, which is any order in memory.
 class SignedRows : public ScalarRows<SignedRows> {
   public:
-    explicit SignedRows(const ExactRows& rows) : ScalarRows(rows), cells_(rows.targets.size()) {
-        for (std::size_t row = 0; row < cells_.size(); ++row) {
-            cells_[row] = static_cast<std::int32_t>(rows.targets[row]);
-        }
-    }
-
-    /// Whether every target is the weight of its row or its negative, and all are short enough.
-    static bool fits(const ExactRows& rows) {
-        if (rows.n_outputs != 1) return false;
-        bool fits = true;
-        std::int64_t total = 0;
+    /// Nothing, unless every target is the weight of its row or its negative, and all are short.
+    static std::optional<SignedRows> of(const ExactRows& rows) {
+        if (rows.n_outputs != 1) return std::nullopt;
+        SignedRows made(rows);
+        std::uint64_t odd = 0;
         for (std::size_t row = 0; row < rows.weights.size(); ++row) {
             const std::int64_t weight = rows.weights[row];
-            fits = fits && weight < (std::int64_t{1} << 31) &&
-                   (rows.targets[row] == weight || rows.targets[row] == -weight);
-            total += fits ? weight : 0;
+            const std::int64_t target = rows.targets[row];
+            odd |= static_cast<std::uint64_t>(weight) >> 31;
+            odd |= target == weight || target == -weight ? 0U : 1U;
+            made.cells_[row] = static_cast<std::int32_t>(target);
+            made.total_.sum += target;
+            made.total_.weight += weight;
         }
-        return fits && total < (std::int64_t{1} << 51);
+        if (odd != 0 || made.total_.weight >= (std::int64_t{1} << 51)) return std::nullopt;
+        return made;
     }
+    const Sums& total() const { return total_; }
 
     /// By the bits of the mantissa: vectors lack the conversion of long integers.
     [[gnu::always_inline]] static double to_double(std::int64_t number) {
@@ -235,7 +235,10 @@ class SignedRows : public ScalarRows<SignedRows> {
     }
 
   private:
+    explicit SignedRows(const ExactRows& rows) : ScalarRows(rows), cells_(rows.targets.size()) {}
+
     std::vector<std::int32_t> cells_;
+    Sums total_;
 };
 
 /// One number per row; target and weight stand together, so that a row is one access.
@@ -244,8 +247,10 @@ class NumberRows : public ScalarRows<NumberRows> {
     explicit NumberRows(const ExactRows& rows) : ScalarRows(rows), cells_(rows.weights.size()) {
         for (std::size_t row = 0; row < cells_.size(); ++row) {
             cells_[row] = {rows.targets[row], rows.weights[row]};
+            add(total_, cells_[row]);
         }
     }
+    const Sums& total() const { return total_; }
     [[gnu::always_inline]] static double to_double(std::int64_t number) {
         return static_cast<double>(number);
     }
@@ -279,6 +284,7 @@ class NumberRows : public ScalarRows<NumberRows> {
 
   private:
     std::vector<Sums> cells_;
+    Sums total_;
 };
 
 /// Several targets per row: one-hot classes, or a sign per class.
@@ -290,8 +296,11 @@ class VectorRows {
         std::int64_t weight = 0;
     };
 
-    explicit VectorRows(const ExactRows& rows) : rows_(rows) {}
+    explicit VectorRows(const ExactRows& rows) : rows_(rows), total_(none()) {
+        for (std::uint32_t row = 0; row < rows.weights.size(); ++row) add(total_, row);
+    }
 
+    const Sums& total() const { return total_; }
     std::size_t n_orders() const { return rows_.n_outputs; }
     Sums none() const { return {std::vector<std::int64_t>(rows_.n_outputs, 0), 0}; }
     void add(Sums& sums, std::uint32_t row) const {
@@ -359,6 +368,7 @@ class VectorRows {
     }
 
     const ExactRows& rows_;
+    Sums total_;
 };
 
 }  // namespace spinney

@@ -13,11 +13,13 @@
 
 namespace spinney {
 
-/// A split, and where it cuts.
+/// A split, and what it sends left.
+template <class Rows>
 struct ExactSplit {
     Split split;
     double threshold = 0.0;  ///< numeric
     std::size_t n_left = 0;  ///< numeric: rows with a value that go left
+    typename Rows::Sums left{};
     bool left_is_larger = false;
 };
 
@@ -43,7 +45,7 @@ class ExactSearch {
     }
 
     /// order: the node's rows by value; n_present of them have one, the others follow.
-    ExactSplit numbers(std::span<const OrderedRow> order, std::size_t n_present) {
+    ExactSplit<Rows> numbers(std::span<const OrderedRow> order, std::size_t n_present) {
         Sums missing = rows_.none();
         for (const OrderedRow& entry : order.subspan(n_present)) rows_.add(missing, entry.row());
         has_missing_ = n_present < order.size();
@@ -54,7 +56,7 @@ class ExactSearch {
     }
 
     /// members: the node's rows, in any order.
-    ExactSplit categories(std::span<const std::uint32_t> members) {
+    ExactSplit<Rows> categories(std::span<const std::uint32_t> members) {
         const SortedFeature& feature = columns_.feature(f_);
         const std::size_t n_cells = feature.n_bins + 1;  // the last is that of missing values
         std::vector<Sums> cells(n_cells, rows_.none());
@@ -198,13 +200,14 @@ class ExactSearch {
     }
 
     void keep_cut(const Cuts& cuts, std::size_t i, double gain, bool missing_left) {
-        const std::int64_t weight = cuts.weights[i] + (missing_left ? missing_.weight : 0);
-        if (keep(static_cast<double>(weight), gain)) keep_number(cuts.places[i], missing_left);
+        Sums left = {cuts.sums[i], cuts.weights[i]};
+        if (missing_left) Rows::add(left, missing_);
+        if (keep(left, gain)) keep_number(cuts.places[i], missing_left);
     }
 
     bool offer(const Sums& left) {
         const double gain = rows_.gain(left, node_.total);
-        return gain > best_.split.gain && keep(static_cast<double>(left.weight), gain);
+        return gain > best_.split.gain && keep(left, gain);
     }
 
     bool is_allowed(double weight) const {
@@ -213,12 +216,12 @@ class ExactSearch {
     }
 
     /// Keeps a better split, unless a side is too light.
-    bool keep(double weight, double gain) {
-        if (!is_allowed(weight)) return false;
-        const double other = static_cast<double>(node_.total.weight) - weight;
+    bool keep(const Sums& left, double gain) {
+        if (!is_allowed(static_cast<double>(left.weight))) return false;
         best_.split.gain = gain;
         best_.split.feature = static_cast<std::int32_t>(f_);
-        best_.left_is_larger = weight >= other;
+        best_.left = left;
+        best_.left_is_larger = left.weight >= node_.total.weight - left.weight;
         return true;
     }
 
@@ -233,7 +236,7 @@ class ExactSearch {
         best_.split.missing_left = missing_left;
     }
 
-    ExactSplit finished(std::span<const OrderedRow> order, std::size_t n_present) {
+    ExactSplit<Rows> finished(std::span<const OrderedRow> order, std::size_t n_present) {
         if (!best_.split.exists()) return best_;
         best_.threshold =
             best_.n_left == n_present
@@ -279,7 +282,7 @@ class ExactSearch {
     const SortedColumns& columns_;
     std::size_t f_;
     const ExactNode<Rows>& node_;
-    ExactSplit best_;
+    ExactSplit<Rows> best_;
     Sums missing_{};  ///< of rows without a value
     bool has_missing_ = false;
 };
