@@ -21,6 +21,7 @@ from spinney.ensembles.parameters import (
     Choice,
     Fraction,
     Integer,
+    Nothing,
     Rule,
     either,
 )
@@ -129,7 +130,7 @@ class AdaBoostClassifier(VoteBooster):
         "eps_clip": RealNumber(0.0, 0.5, above=True, below=True),
         "totally_corrective": Boolean(),
         "store_weights": Boolean(),
-        "early_stopping": either(Choice(STOPPING), Checked("None for all rounds")),
+        "early_stopping": either(Choice(STOPPING), Nothing("all rounds")),
         "validation_fraction": Fraction(below_one=True),
         "n_iter_no_change": Integer(1),
         "tol": RealNumber(0.0),

@@ -44,6 +44,9 @@ class WeakLearner(abc.ABC):
     def check_heeds_weights(self) -> None:  # noqa: B027 - our trees do
         """Refuse a learner that answers the same whatever the weights are."""
 
+    def check_learnt(self, n_members: int) -> None:  # noqa: B027 - our trees warn instead
+        """Refuse an ensemble of so many members, if it is no answer."""
+
     @abc.abstractmethod
     def freeze(
         self, members: Sequence[Any], weights: FloatArray, form: str, output: "SumOutput"

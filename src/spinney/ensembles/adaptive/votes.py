@@ -111,10 +111,13 @@ class Votes(Variant):
         if alpha == "exact":
             return float(np.log1p(-error) - np.log(error) + np.log(n_classes - 1))
         if alpha == "line_search":
-            return line_search(
-                self.weights.distribution, np.where(right, 1.0, 0.0) - 1.0 / n_classes
-            )
+            return self._search(right, 1.0 / n_classes)
         return 2.0 * call_alpha(alpha, error)
+
+    def _search(self, right: BoolArray, wrong_share: float) -> float:
+        """Find the least Z numerically, where wrong answers cost this share of the weight."""
+        products = 2.0 * (np.where(right, 1.0, 0.0) - wrong_share)
+        return 2.0 * line_search(self.weights.distribution, products)
 
     def _model_weight(self, weight: float) -> float:
         # Scores of two classes are F; of more, logarithms of probabilities up to a shift.
@@ -147,8 +150,10 @@ class M1(Votes):
         return 0.5
 
     def _weight(self, right: BoolArray, error: float) -> float:
-        if self.rules.alpha != "exact":
+        if callable(self.rules.alpha):
             return super()._weight(right, error)
+        if self.rules.alpha == "line_search":
+            return self._search(right, 0.5)
         return float(np.log1p(-error) - np.log(error))
 
     def _model_weight(self, weight: float) -> float:
