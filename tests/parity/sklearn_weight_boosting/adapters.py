@@ -22,7 +22,7 @@ class Missing(RegressorMixin, BaseEstimator):
         self.loss = loss
         self.random_state = random_state
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None):  # noqa: ARG002
         pytest.skip("there is no spinney.AdaBoostRegressor to test")
 
 

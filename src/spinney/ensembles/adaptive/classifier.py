@@ -77,7 +77,8 @@ class AdaBoostClassifier(VoteBooster):
         weighted error.
     on_weak_failure : {"reverse", "stop", "reset"}
         What happens when a learner is no better than guessing: it is turned round (two classes;
-        otherwise boosting stops), boosting stops, or the weights begin anew, up to ten times.
+        otherwise boosting stops), boosting stops, or the weights begin anew, up to ten times
+        (variants with votes; otherwise boosting stops).
     eps_clip : float
         Errors count as no smaller than this. A learner without error ends boosting.
     totally_corrective : bool

@@ -158,3 +158,15 @@ def _set_random_states(estimator: Any, seed: int) -> None:
     draws = np.random.default_rng(seed).integers(2**31 - 1, size=len(names))
     if names:
         estimator.set_params(**{n: int(d) for n, d in zip(names, draws, strict=True)})
+
+
+def flat_rows(X: TableLike) -> TableLike:
+    """Lay rows that are no vectors flat, texts and images for instance, so that they can be read.
+
+    The learner itself gets them as they are.
+    """
+    is_texts = isinstance(X, list) and len(X) > 0 and isinstance(X[0], str)
+    is_odd = isinstance(X, np.ndarray) and X.ndim > 2
+    if is_texts or is_odd or getattr(X, "ndim", 2) == 1:
+        return np.asarray(X).reshape(len(X), -1)
+    return X

@@ -14,13 +14,13 @@ from sklearn.utils import _safe_indexing
 from spinney.data.fixed_point import exact_total
 from spinney.data.weights import near_one
 from spinney.ensembles.adaptive.base_trees import exact_tree_plan, member_estimator
-from spinney.ensembles.adaptive.foreign import ForeignLearner, ForeignRows
+from spinney.ensembles.adaptive.foreign import ForeignLearner, ForeignRows, flat_rows
 from spinney.ensembles.adaptive.hypothesis import Ask, Hypothesis
 from spinney.ensembles.adaptive.learners import SumOutput, TreeLearner, WeakLearner
 from spinney.ensembles.adaptive.variant import TrainingRows
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
-from spinney.ensembles.parameters import Checked, Choice, Integer, Jobs, Rule, Seed
+from spinney.ensembles.parameters import BaseLearner, Checked, Choice, Integer, Jobs, Rule, Seed
 from spinney.errors import InvalidInput, InvalidModel, NothingLearnt
 from spinney.losses.row_weights import RowWeights
 from spinney.model import Model, Policy, TreeForest
@@ -32,7 +32,7 @@ from spinney.theory.trace import TRACE_ARRAYS, Trace
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 BOOSTER_RULES: Mapping[str, Rule] = {
-    "estimator": Checked("None for a decision stump, or a classifier with scikit-learn's methods"),
+    "estimator": BaseLearner("a decision stump"),
     "n_estimators": Integer(1),
     "mode": Choice(("reweight", "resample")),
     "categorical_features": Checked("'from_dtype', None, a mask, positions or names"),
@@ -76,7 +76,7 @@ class VoteBooster(ClassifierMixin, Estimator):
             categorical_features=params["categorical_features"],
             n_threads=self._n_threads(),
         )
-        flat = _flat(X) if params["estimator"] is not None else X
+        flat = flat_rows(X) if params["estimator"] is not None else X
         reading = read_rows(flat, y, near_one(sample_weight), settings)
         weights = np.ones(len(reading.y)) if reading.weights is None else reading.weights
         rows = TrainingRows.weighted(reading.y.astype(np.int64), reading.target.n_outputs, weights)
@@ -387,12 +387,6 @@ class VoteBooster(ClassifierMixin, Estimator):
             **{name: array.copy() for name, array in arrays.items()},
             stop_reason=meta["stop_reason"],
         )
-
-
-def _flat(X: TableLike) -> TableLike:
-    """Lay rows of more than one dimension flat, so that they can be counted and checked."""
-    is_deep = isinstance(X, np.ndarray) and X.ndim > 2
-    return X.reshape(len(X), -1) if is_deep else X
 
 
 def _n_rows(X: TableLike) -> int:
