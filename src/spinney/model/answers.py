@@ -153,10 +153,11 @@ def _shares(member: Any, X: Any, classes: AnyArray) -> FloatArray:
     known = np.asarray(getattr(member, "classes_", classes))
     places = np.searchsorted(classes, known).clip(max=len(classes) - 1)
     fits = given.ndim == 2 and given.shape[1] == len(known) and (classes[places] == known).all()
-    if not fits or not np.isfinite(given).all() or given.min(initial=0.0) < 0:
+    if not fits or given.min(initial=0.0) < 0 or not (abs(given.sum(axis=1) - 1) < 1e-3).all():
         raise InvalidInput(
             f"{type(member).__name__}.predict_proba gave an array of shape {given.shape} for the "
-            f"classes {list(known[:10])}; expected finite probabilities of {list(classes[:10])}."
+            f"classes {list(known[:10])}; expected probabilities of {list(classes[:10])} that sum "
+            "to 1."
         )
     shares = np.zeros((len(given), len(classes)))
     shares[:, places] = given

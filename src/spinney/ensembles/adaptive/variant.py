@@ -89,6 +89,8 @@ class Variant(abc.ABC):
 
     form: str
     """How members answer: one of ``spinney.model.answers.FORMS``, or "values"."""
+    can_reset = False
+    """Whether the weights can begin anew while the votes stay."""
 
     def __init__(self, rows: TrainingRows, rules: Rules) -> None:
         self.rows = rows

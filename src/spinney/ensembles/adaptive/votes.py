@@ -32,11 +32,15 @@ class Votes(Variant):
     a (K - 1)/K to the margin and a wrong one takes a/K from it: for two classes y F.
     """
 
+    can_reset = True
+
     def __init__(self, rows: TrainingRows, rules: Rules) -> None:
         super().__init__(rows, rules)
         self.form = "signs" if rows.n_classes == 2 else "votes"
         self._margins = np.zeros(rows.n_rows)
         """What exp(-·) is taken of: the unnormalised margin, up to a shift common to all rows."""
+        self._origin: FloatArray | None = None
+        """Margins when the weights began anew; None: they never did."""
         self._total_alpha = 0.0
         self._weigh()
         self._votes = np.zeros((rows.n_rows, rows.n_classes)) if rows.n_classes > 2 else None
@@ -45,6 +49,8 @@ class Votes(Variant):
         """Find the weights of the next round, and the objective, from the scores."""
         self._weights = MarginWeights(self._margins, self.rows.counts)
         self._objective = self._weights.mean_exp
+        if self._origin is not None:
+            self._weights = MarginWeights(self._margins - self._origin, self.rows.counts)
 
     @property
     def weights(self) -> MarginWeights:
@@ -53,7 +59,7 @@ class Votes(Variant):
 
     def reset(self) -> None:
         """Give the rows their first weights again; the votes stay."""
-        self._margins[:] = 0.0
+        self._origin = self._margins.copy()
         self._weigh()
 
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
@@ -111,10 +117,13 @@ class Votes(Variant):
         if alpha == "exact":
             return float(np.log1p(-error) - np.log(error) + np.log(n_classes - 1))
         if alpha == "line_search":
-            return line_search(
-                self.weights.distribution, np.where(right, 1.0, 0.0) - 1.0 / n_classes
-            )
+            return self._search(right, 1.0 / n_classes)
         return 2.0 * call_alpha(alpha, error)
+
+    def _search(self, right: BoolArray, wrong_share: float) -> float:
+        """Find the least Z numerically, where wrong answers cost this share of the weight."""
+        products = 2.0 * (np.where(right, 1.0, 0.0) - wrong_share)
+        return 2.0 * line_search(self.weights.distribution, products)
 
     def _model_weight(self, weight: float) -> float:
         # Scores of two classes are F; of more, logarithms of probabilities up to a shift.
@@ -147,8 +156,10 @@ class M1(Votes):
         return 0.5
 
     def _weight(self, right: BoolArray, error: float) -> float:
-        if self.rules.alpha != "exact":
+        if callable(self.rules.alpha):
             return super()._weight(right, error)
+        if self.rules.alpha == "line_search":
+            return self._search(right, 0.5)
         return float(np.log1p(-error) - np.log(error))
 
     def _model_weight(self, weight: float) -> float:
