@@ -20,7 +20,7 @@ from spinney.model.answers import member_answers
 from spinney.model.member_sum import MemberSum
 from spinney.randomness import Stream, random_bits
 from spinney.resampling import draw_rows
-from spinney.typing import AnyArray, BoolArray, FloatArray, TableLike
+from spinney.typing import AnyArray, FloatArray, TableLike
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,30 +88,22 @@ class ForeignLearner(WeakLearner):
     def check_heeds_weights(self) -> None:
         """Refuse a learner that answers the same whatever the weights are.
 
-        Asked once more when a round has failed, with nearly all weight on the rows that were
-        answered wrong: who answers them wrong again in the same way has not looked at the weights.
+        Asked twice more when a round has failed, with nearly all weight on the rows of one class
+        and then on those of another: who answers the same has not looked at the weights.
         """
         if self.resamples or self._last is None:
             return
         answers, form, round_number = self._last
-        wrong = self._wrong(answers)
-        if not wrong.any():
-            return
-        weights = np.where(wrong, 1.0, 1e-9)
-        again = self._ask(self._rows.labels, weights / weights.sum(), form, round_number)
-        if not np.array_equal(again.answers, answers):
-            return
+        for label in (self._classes[0], self._classes[-1]):
+            weights = np.where(self._rows.labels == label, 1.0, 1e-9)
+            again = self._ask(self._rows.labels, weights / weights.sum(), form, round_number)
+            if not np.array_equal(again.answers, answers):
+                return
         raise WeakLearnerFailed(
             f"{self.name} takes sample_weight but answers the same whatever the weights are, so "
             "boosting cannot teach it anything. Give mode='resample', which draws rows by their "
             "weights instead, or another base learner."
         )
-
-    def _wrong(self, answers: FloatArray) -> BoolArray:
-        """Find the rows whose class is not the one that was answered."""
-        is_sign = answers.shape[1] == 1
-        said = answers[:, 0] > 0 if is_sign else answers.argmax(axis=1)
-        return np.asarray(self._classes[said.astype(np.int64)] != self._rows.labels)
 
     def check_learnt(self, n_members: int) -> None:
         """Refuse an ensemble without a member: nothing is known of what it should predict."""
