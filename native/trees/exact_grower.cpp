@@ -235,9 +235,8 @@ class ExactGrower {
         return static_cast<std::uint32_t>(present_left);
     }
 
-    ExactTree frozen() const {
+    ExactTree frozen() {
         ExactTree tree;
-        tree.leaf_of_row.resize(columns_.n_rows());
         struct Visit {
             std::int32_t id;
             std::int32_t parent;  ///< place whose `right` this node is; -1: none
@@ -257,9 +256,8 @@ class ExactGrower {
                 stack.push_back({node.left, -1});
             }
         }
-        for (std::size_t row = 0; row < node_of_row_.size(); ++row) {
-            tree.leaf_of_row[row] = places[static_cast<std::size_t>(node_of_row_[row])];
-        }
+        for (std::int32_t& node : node_of_row_) node = places[static_cast<std::size_t>(node)];
+        tree.leaf_of_row = std::move(node_of_row_);
         return tree;
     }
 

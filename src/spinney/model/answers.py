@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import softmax
 
 from spinney.errors import InvalidInput
+from spinney.model.elementary import log_of
 from spinney.typing import AnyArray, FloatArray
 
 LEAST_SHARE = 1e-5
@@ -59,11 +60,11 @@ def _confidence(shares: FloatArray) -> FloatArray:
 
 def _half_log_odds(shares: FloatArray) -> FloatArray:
     second = np.clip(shares[:, 1:], LEAST_SHARE, 1 - LEAST_SHARE)
-    return 0.5 * np.log(second / (1 - second))
+    return 0.5 * log_of(second / (1 - second))
 
 
 def _log_shares(shares: FloatArray) -> FloatArray:
-    logs = np.log(np.clip(shares, LEAST_SHARE, 1.0))
+    logs = log_of(np.clip(shares, LEAST_SHARE, 1.0))
     return np.asarray(logs - logs.mean(axis=1, keepdims=True))
 
 

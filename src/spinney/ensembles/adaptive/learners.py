@@ -116,7 +116,10 @@ class TreeLearner(WeakLearner):
         )
         shares = class_shares(grown.tree.values, self.n_classes)
         scores = FORMS[form].scores(shares)
-        return Hypothesis(scores[grown.leaf_of_row], _with_values(grown.tree, scores))
+        # A sign needs no more than a byte; rows are many, and answers are read several times.
+        said = scores.astype(np.int8) if form == "signs" else scores
+        answers = np.take(said, grown.leaf_of_row, axis=0)
+        return Hypothesis(answers, _with_values(grown.tree, scores))
 
     def classify_pairs(self, weights: FloatArray) -> Hypothesis:
         """Grow a tree that says yes or no to every class, under weights (n_rows, n_classes)."""

@@ -136,7 +136,7 @@ class VoteBooster(ClassifierMixin, Estimator):
 
         def ask(distribution: FloatArray) -> Hypothesis:
             answer = learner.classify(RowWeights(distribution, counts), "signs", next(numbers))
-            return Hypothesis(answer.answers[:, 0], answer.member)
+            return Hypothesis(answer.answers[:, 0].astype(np.float64), answer.member)
 
         return ask
 

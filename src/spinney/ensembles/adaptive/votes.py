@@ -1,7 +1,5 @@
 """Variants whose members vote: discrete AdaBoost, SAMME, M1, confidence-rated, arc-x4."""
 
-import math
-
 import numpy as np
 
 from spinney.ensembles.adaptive.hypothesis import Hypothesis
@@ -16,7 +14,8 @@ from spinney.ensembles.adaptive.variant import (
     line_search,
 )
 from spinney.errors import InvalidParameter
-from spinney.losses.row_weights import MarginWeights
+from spinney.losses.row_weights import MarginWeights, move_margins
+from spinney.model.elementary import exact_exp, exact_log, exp_of, log_of
 from spinney.typing import BoolArray, FloatArray, IntArray
 
 LEAST_EDGE = 1e-12
@@ -45,9 +44,9 @@ class Votes(Variant):
         self._weigh()
         self._votes = np.zeros((rows.n_rows, rows.n_classes)) if rows.n_classes > 2 else None
 
-    def _weigh(self) -> None:
+    def _weigh(self, least: float | None = None) -> None:
         """Find the weights of the next round, and the objective, from the scores."""
-        self._weights = MarginWeights(self._margins, self.rows.counts)
+        self._weights = MarginWeights(self._margins, self.rows.counts, least=least)
         self._objective = self._weights.mean_exp
         if self._origin is not None:
             self._weights = MarginWeights(self._margins - self._origin, self.rows.counts)
@@ -82,10 +81,10 @@ class Votes(Variant):
         n_classes = self.rows.n_classes
         weight = abs(signed_weight)
         if_right, if_wrong = weight * (1 - 1 / n_classes), -weight / n_classes
-        normaliser = (1 - error) * math.exp(-if_right) + error * math.exp(-if_wrong)
-        self._margins += np.where(right, if_right, if_wrong)
+        normaliser = (1 - error) * exact_exp(-if_right) + error * exact_exp(-if_wrong)
+        least = move_margins(self._margins, right, if_right, if_wrong)
         self._total_alpha += weight / 2
-        self._weigh()
+        self._weigh(least)
         ends = ""
         if error <= self.rules.eps_clip:
             ends = "the last learner made no error"
@@ -115,7 +114,7 @@ class Votes(Variant):
         n_classes = self.rows.n_classes
         alpha = self.rules.alpha
         if alpha == "exact":
-            return float(np.log1p(-error) - np.log(error) + np.log(n_classes - 1))
+            return exact_log((1.0 - error) / error) + exact_log(n_classes - 1)
         if alpha == "line_search":
             return self._search(right, 1.0 / n_classes)
         return 2.0 * call_alpha(alpha, error)
@@ -160,7 +159,7 @@ class M1(Votes):
             return super()._weight(right, error)
         if self.rules.alpha == "line_search":
             return self._search(right, 0.5)
-        return float(np.log1p(-error) - np.log(error))
+        return exact_log((1.0 - error) / error)
 
     def _model_weight(self, weight: float) -> float:
         return weight / 2 if self.rows.n_classes == 2 else weight
@@ -188,7 +187,7 @@ class Confidence(Votes):
         else:
             alpha = line_search(distribution, products)
         alpha *= self.rules.learning_rate
-        normaliser = float((distribution * np.exp(-alpha * products)).sum())
+        normaliser = float((distribution * exp_of(-alpha * products)).sum())
         self._margins += alpha * products
         largest = abs(alpha) * float(np.abs(products).max())
         self._total_alpha += largest
@@ -213,8 +212,8 @@ class ArcX4(Votes):
         self._n_wrong = np.zeros(rows.n_rows)
         super().__init__(rows, rules)
 
-    def _weigh(self) -> None:
-        self._weights = MarginWeights(-np.log1p(self._n_wrong**4), self.rows.counts)
+    def _weigh(self, least: float | None = None) -> None:  # noqa: ARG002 - of margins
+        self._weights = MarginWeights(-log_of(1.0 + self._n_wrong**4), self.rows.counts)
         self._objective = self._weights.mean_exp
 
     def reset(self) -> None:
