@@ -60,5 +60,5 @@ def plot_weight_history(
         )
     ax.set_ylim(bottom=0.0)
     frame(ax, x="round", y="weight of the row")
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax
