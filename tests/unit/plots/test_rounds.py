@@ -112,6 +112,15 @@ def test_backgrounds_are_exactly_what_is_said_there(variant):
         assert not np.array_equal(*pair)
 
 
+def test_cells_end_at_the_thresholds_also_near_the_border():
+    corners = mesh_of(plot_adaboost_rounds(boosted(), TOY.X, TOY.y)[-1]).get_coordinates()
+    assert corners[0, 1:-1, 0].tolist() == [2.5, 8.5]
+    assert corners[1:-1, 0, 1].tolist() == [4.5]
+    X, y = np.array([[0.0, 0.0], [0.2, 0.0], [9.0, 0.0]]), [0, 1, 1]
+    corners = mesh_of(plot_adaboost_rounds(boosted(X, y), X, y, (1,))[-1]).get_coordinates()
+    assert corners[0, 1:-1, 0].tolist() == pytest.approx([0.1])
+
+
 def test_many_cells_become_a_picture(monkeypatch):
     few = mesh_of(plot_adaboost_rounds(boosted(), TOY.X, TOY.y)[-1])
     assert few.get_array().shape == (2, 3, 3)  # one cut upwards, two across; colours
