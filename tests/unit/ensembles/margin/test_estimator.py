@@ -23,13 +23,13 @@ def test_it_learns_and_its_trace_is_that_of_the_model(booster):
     assert booster.score(X, Y) > 0.93
     assert booster.trace_.min_margins[-1] == pytest.approx(booster.margins(X, Y).min(), abs=1e-12)
     assert len(booster.estimators_) == len(booster.alphas_)
-    signs = np.where(Y == booster.classes_[1], 1.0, -1.0)
+    signs = np.where(booster.classes_[1] == Y, 1.0, -1.0)
     decisions = booster.decision_function(X)
     np.testing.assert_allclose(booster.margins(X, Y), signs * decisions, atol=1e-12)
 
 
 def test_the_certificate_can_be_checked_with_the_members_votes(booster):
-    signs = np.where(Y == booster.classes_[1], 1.0, -1.0)
+    signs = np.where(booster.classes_[1] == Y, 1.0, -1.0)
     votes = np.column_stack(
         [np.where(tree.predict(X) == booster.classes_[1], 1, -1) for tree in booster.estimators_]
     )
