@@ -8,6 +8,12 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from spinney.ensembles.functional.classifier import (
+        FunctionalGradientBoostingClassifier as FunctionalGradientBoostingClassifier,
+    )
+    from spinney.ensembles.functional.regressor import (
+        FunctionalGradientBoostingRegressor as FunctionalGradientBoostingRegressor,
+    )
     from spinney.ensembles.gradient.classifier import (
         GradientBoostingClassifier as GradientBoostingClassifier,
     )
@@ -32,6 +38,8 @@ __version__ = _version("spinney")
 ESTIMATORS = {
     "DecisionTreeClassifier": "spinney.ensembles.trees.decision_tree",
     "DecisionTreeRegressor": "spinney.ensembles.trees.decision_tree",
+    "FunctionalGradientBoostingClassifier": "spinney.ensembles.functional.classifier",
+    "FunctionalGradientBoostingRegressor": "spinney.ensembles.functional.regressor",
     "GradientBoostingClassifier": "spinney.ensembles.gradient.classifier",
     "GradientBoostingRegressor": "spinney.ensembles.gradient.regressor",
     "HistGradientBoostingClassifier": "spinney.ensembles.gradient.drop_in",
@@ -44,6 +52,8 @@ _PUBLIC = {**ESTIMATORS, "load": "spinney.io.save_load", "save": "spinney.io.sav
 __all__ = [
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "FunctionalGradientBoostingClassifier",
+    "FunctionalGradientBoostingRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "HistGradientBoostingClassifier",

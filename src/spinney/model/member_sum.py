@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from spinney.data.schema import FeatureSchema
 from spinney.data.target import Target
@@ -87,7 +88,7 @@ class MemberSum(Model):
 
     def raw_scores(self, X: TableLike) -> FloatArray:
         """Sum the members; (n_rows, n_scores)."""
-        scores = self.baseline[np.newaxis]
+        scores = np.tile(self.baseline, (_num_samples(X), 1))
         for stage in self.staged_scores(X):
             scores = stage
         return scores

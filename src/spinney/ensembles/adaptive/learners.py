@@ -76,7 +76,9 @@ class TreeLearner(WeakLearner):
         self._policy = policy or Policy()
         binner = Binner.of_categories(reading.table, reading.weights)
         self._sorted = SortedTable(reading.table, binner, n_threads=n_threads)
-        self._classes = reading.y.reshape(-1).astype(np.int64)
+        has_classes = reading.target.task == "classification"
+        codes = reading.y.reshape(-1) if has_classes else np.zeros(self.n_rows)
+        self._classes = codes.astype(np.int64)
         # Two classes are one column of signs: the fast road.
         one_hot = np.eye(self.n_classes)[self._classes]
         self._targets = 2 * one_hot[:, 1:] - 1 if self.n_classes == 2 else one_hot
