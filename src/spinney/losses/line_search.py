@@ -45,6 +45,7 @@ def best_steps(slope: OfSteps, loss: OfSteps, *, first: FloatArray, most: FloatA
     low, high = _bracket(uphill, np.minimum(first, most), most)
     steps = signs * _refine(uphill, low, high)
     start = loss(np.zeros_like(first))
+    start += _CLOSEST * np.abs(start)  # a step whose gain is less than rounding is not undone
     for _ in range(_MOST_STEPS):
         worse = ~(loss(steps) <= start)
         if not worse.any():
@@ -72,28 +73,37 @@ def _bracket(uphill: OfSteps, first: FloatArray, most: FloatArray) -> tuple[Floa
 
 
 def _refine(uphill: OfSteps, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Close brackets around the places where slopes change their sign.
+    """Close brackets around the places where slopes change their sign, by Chandrupatla's method.
 
-    The rule of false position, which halves the weight of an end that stays (Illinois), and halves
-    the bracket itself in every third step.
+    The next point is where the inverse parabola through the last three is 0, if that can be
+    trusted, and the middle of the bracket otherwise.
     """
-    at_low, at_high = uphill(low), uphill(high)
-    for turn in range(_MOST_STEPS):
-        is_open = (high - low > _CLOSEST * high) & (at_high != 0)
-        if not is_open.any():
-            break
-        with np.errstate(divide="ignore", invalid="ignore"):
-            middle = high - at_high * (high - low) / (at_high - at_low)
-        is_inside = (middle > low) & (middle < high) & (turn % 3 < 2)
-        middle = np.where(is_inside, middle, low + (high - low) / 2)
-        slopes = uphill(np.where(is_open, middle, high))
-        goes_low = is_open & (slopes < 0)
-        goes_high = is_open & (slopes >= 0)
-        at_high = np.where(goes_high, slopes, np.where(goes_low, at_high / 2, at_high))
-        at_low = np.where(goes_low, slopes, np.where(goes_high, at_low / 2, at_low))
-        low = np.where(goes_low, middle, low)
-        high = np.where(goes_high, middle, high)
-    return high
+    new, old, older = high, low, low
+    at_new, at_old = uphill(high), uphill(low)
+    at_older = at_old
+    for _ in range(_MOST_STEPS):
+        best = np.where(np.abs(at_new) < np.abs(at_old), new, old)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            least = _CLOSEST * np.abs(best) / np.abs(new - old)  # of the bracket
+            is_open = (least < 0.5) & (at_new != 0) & (at_old != 0)
+            if not is_open.any():
+                break
+            place = (new - old) / (older - old)
+            rise = (at_new - at_old) / (at_older - at_old)
+            trusted = (rise**2 < place) & ((1 - rise) ** 2 < 1 - place)
+            parabola = at_new / (at_old - at_new) * at_older / (at_old - at_older)
+            parabola += ((older - new) / (old - new) * at_new / (at_older - at_new)) * (
+                at_old / (at_older - at_old)
+            )
+        share = np.where(trusted, np.clip(parabola, least, 1 - least), 0.5)
+        point = np.where(is_open, new + share * (old - new), new)
+        slopes = uphill(point)
+        same = is_open & ((slopes < 0) == (at_new < 0))
+        flips = is_open & ~same
+        older, at_older = np.where(same, new, old), np.where(same, at_new, at_old)
+        old, at_old = np.where(flips, new, old), np.where(flips, at_new, at_old)
+        new, at_new = np.where(is_open, point, new), np.where(is_open, slopes, at_new)
+    return np.where(np.abs(at_new) < np.abs(at_old), new, old)
 
 
 def best_quantile_step(

@@ -43,10 +43,8 @@ from spinney.typing import AnyArray, FloatArray, TableLike
 
 
 @dataclass(frozen=True, slots=True)
-class LossRule:
+class LossRule(Choice):
     """A named loss, or one that the user wrote."""
-
-    options: tuple[str, ...]
 
     def accepts(self, value: Any) -> bool:
         """Tell whether the value may be used."""
@@ -112,9 +110,7 @@ class FunctionalGradientBoosting(Estimator):
         self
         """
         self._check_parameters()
-        check_base(
-            self.estimator, type(self).__name__, may_classify=self._task == "classification"
-        )
+        check_base(self.estimator, type(self).__name__, may_classify=self._task == "classification")
         self._check_regions()
         reading = read_rows(X, y, sample_weight, self._intake())
         loss = self._row_loss(reading)

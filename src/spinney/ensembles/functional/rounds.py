@@ -150,4 +150,3 @@ def _step_in_regions(
         grown.members.append(plan.learner.refill(fit, leaves, values))
     grown.scores = scores
     grown.steps.append(1.0)
-
