@@ -1,7 +1,9 @@
 #include "native/base/elementary.hpp"
+#include "native/base/failure.hpp"
 #include "native/bindings/arrays.hpp"
 #include "native/losses/derivatives.hpp"
 #include "native/losses/leaf_optima.hpp"
+#include "native/losses/row_weights.hpp"
 
 namespace spinney::bindings {
 namespace {
@@ -17,9 +19,55 @@ std::span<T> view(const Output<T>& array) {
 
 using bindings::view;
 
+void check_lengths(std::size_t n, std::size_t first, std::size_t second) {
+    const auto fits = [n](std::size_t length) { return length == n || length == 0; };
+    if (n == 0 || !fits(first) || !fits(second)) {
+        throw Failure(FailureKind::kInvalidInput, "margins, factors and counts differ in length");
+    }
+}
+
 }  // namespace
 
 void bind_losses(nb::module_& module) {
+    module.def(
+        "weigh_rows",
+        [](const Array<double>& margins, double least, const Array<double>& factors,
+           const Array<std::int64_t>& counts, int n_threads) {
+            const std::size_t n = margins.size();
+            check_lengths(n, factors.size(), counts.size());
+            std::vector<double> shares(n);
+            std::vector<std::int64_t> whole(n);
+            ShareSum sum;
+            {
+                nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
+                sum = weigh_rows({.margins = margins.data(),
+                                  .factors = factors.size() > 0 ? factors.data() : nullptr,
+                                  .counts = counts.size() > 0 ? counts.data() : nullptr,
+                                  .least = least,
+                                  .shares = shares.data(),
+                                  .whole = whole.data(),
+                                  .n = n},
+                                 n_threads);
+            }
+            return nb::make_tuple(give(std::move(shares)), give(std::move(whole)), sum.high,
+                                  sum.low);
+        },
+        "margins"_a, "least"_a, "factors"_a, "counts"_a, "n_threads"_a,
+        "Weights exp(least - margin) of rows: the shares, 30 bits of them times the counts, and "
+        "the two halves of their exact sum. factors and counts may be empty.");
+    module.def(
+        "sum_shares",
+        [](const Array<double>& shares, const Array<std::int64_t>& counts,
+           const Array<std::uint8_t>& chosen) {
+            check_lengths(shares.size(), chosen.size(), counts.size());
+            if (chosen.size() != shares.size()) {
+                throw Failure(FailureKind::kInvalidInput, "chosen must have one entry per row");
+            }
+            nb::gil_scoped_release unlocked;
+            const ShareSum sum = sum_shares(view(shares), view(counts), view(chosen));
+            return std::pair(sum.high, sum.low);
+        },
+        "shares"_a, "counts"_a, "chosen"_a, "The two halves of the exact sum of some shares.");
     module.def(
         "exact_log", [](double x) { return exact_log(x); }, "x"_a,
         "Natural logarithm of a positive number, the same bits on every machine.");

@@ -25,7 +25,7 @@ struct ExactGrowingNode {
     std::int32_t left = -1;
     std::int32_t right = -1;
     typename Rows::Sums total;
-    ExactSplit<Rows> best;  ///< applied once the node has children
+    ExactSplit best;  ///< applied once the node has children
 
     std::size_t n_rows() const { return last - first; }
 };
@@ -94,7 +94,7 @@ class ExactGrower {
         const ExactNode<Rows> task{node.total,
                                    settings_.min_samples_leaf / data_.weight_scale * kGridSlack,
                                    settings_.min_gain / gain_unit()};
-        std::vector<ExactSplit<Rows>> best(features.size());
+        std::vector<ExactSplit> best(features.size());
         parallel_for(threads_for(node), features.size(), [&](std::size_t i) {
             const std::size_t f = features[i];
             ExactSearch<Rows> search(rows_, columns_, f, task);
@@ -102,7 +102,7 @@ class ExactGrower {
                           ? search.categories(members_.rows(node.first, node.last))
                           : search.numbers(order(f, node), node.n_present[f]);
         });
-        for (ExactSplit<Rows>& found : best) {
+        for (ExactSplit& found : best) {
             if (!found.split.exists()) continue;
             if (!node.best.split.exists() || found.split.gain > node.best.split.gain) {
                 node.best = std::move(found);
@@ -131,7 +131,10 @@ class ExactGrower {
         left.last = right.first = middle;
         right.last = parent.last;
         left.depth = right.depth = parent.depth + 1;
-        left.total = parent.best.left;
+        left.total = rows_.none();
+        for (const std::uint32_t row : members_.rows(left.first, left.last)) {
+            rows_.add(left.total, row);
+        }
         right.total = Rows::difference(parent.total, left.total);
         if (may_split(left) || may_split(right)) move_orders(parent, left, right);
         parent.left = static_cast<std::int32_t>(nodes_.size());
@@ -275,8 +278,11 @@ class ExactGrower {
 
 ExactTree grow_exact_tree(const SortedColumns& columns, const ExactRows& rows,
                           const TreeSettings& settings, int n_threads) {
+    if (SignedRows::fits(rows)) {
+        return ExactGrower<SignedRows>(columns, rows, settings, n_threads).grow();
+    }
     if (rows.n_outputs == 1) {
-        return ExactGrower<ScalarRows>(columns, rows, settings, n_threads).grow();
+        return ExactGrower<NumberRows>(columns, rows, settings, n_threads).grow();
     }
     return ExactGrower<VectorRows>(columns, rows, settings, n_threads).grow();
 }

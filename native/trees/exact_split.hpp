@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 
@@ -11,13 +12,11 @@
 
 namespace spinney {
 
-/// A split with the sums of its left side.
-template <class Rows>
+/// A split, and where it cuts.
 struct ExactSplit {
     Split split;
     double threshold = 0.0;  ///< numeric
     std::size_t n_left = 0;  ///< numeric: rows with a value that go left
-    typename Rows::Sums left{};
     bool left_is_larger = false;
 };
 
@@ -41,24 +40,18 @@ class ExactSearch {
     }
 
     /// order: the node's rows by value; n_present of them have one, the others follow.
-    ExactSplit<Rows> numbers(std::span<const OrderedRow> order, std::size_t n_present) {
+    ExactSplit numbers(std::span<const OrderedRow> order, std::size_t n_present) {
         Sums missing = rows_.none();
         for (const OrderedRow& entry : order.subspan(n_present)) rows_.add(missing, entry.row());
-        const bool has_missing = n_present < order.size();
-        Sums left = rows_.none();
-        for (std::size_t i = 0; i < n_present; ++i) {
-            if (order[i].starts_value()) {
-                if (offer(left)) keep_number(i, false);
-                if (has_missing) offer_with(missing, left, i);
-            }
-            rows_.add(left, order[i].row());
-        }
-        if (has_missing && n_present > 0 && offer(left)) keep_number(n_present, false);
+        has_missing_ = n_present < order.size();
+        missing_ = std::move(missing);
+        const Sums present = scan(order.first(n_present));
+        if (has_missing_ && n_present > 0 && offer(present)) keep_number(n_present, false);
         return finished(order, n_present);
     }
 
     /// members: the node's rows, in any order.
-    ExactSplit<Rows> categories(std::span<const std::uint32_t> members) {
+    ExactSplit categories(std::span<const std::uint32_t> members) {
         const SortedFeature& feature = columns_.feature(f_);
         const std::size_t n_cells = feature.n_bins + 1;  // the last is that of missing values
         std::vector<Sums> cells(n_cells, rows_.none());
@@ -79,15 +72,83 @@ class ExactSearch {
     }
 
   private:
+    /// Offers every cut between two values; returns the sums of all rows with a value.
+    Sums scan(std::span<const OrderedRow> order) {
+        if constexpr (Rows::kIsScalar) {
+            return scan_in_blocks(order);
+        } else {
+            Sums left = rows_.none();
+            for (std::size_t i = 0; i < order.size(); ++i) {
+                if (order[i].starts_value()) {
+                    if (offer(left)) keep_number(i, false);
+                    if (has_missing_) offer_with(missing_, left, i);
+                }
+                rows_.add(left, order[i].row());
+            }
+            return left;
+        }
+    }
+
+    /// Sums run from row to row; gains of a block of cuts are found together, without branches.
+    Sums scan_in_blocks(std::span<const OrderedRow> order) {
+        Block block;
+        Sums left = rows_.none();
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            block.sums[block.n] = static_cast<double>(left.sum);
+            block.weights[block.n] = static_cast<double>(left.weight);
+            block.places[block.n] = static_cast<std::uint32_t>(i);
+            block.n += order[i].starts_value() ? 1 : 0;
+            rows_.add(left, order[i].row());
+            if (block.n == kBlock) judge(block);
+        }
+        judge(block);
+        return left;
+    }
+
+    static constexpr std::size_t kBlock = 256;
+    struct Block {
+        std::array<double, kBlock> sums;
+        std::array<double, kBlock> weights;
+        std::array<std::uint32_t, kBlock> places;
+        std::size_t n = 0;
+    };
+
+    void judge(Block& block) {
+        std::array<double, kBlock> right;  // gains with missing values on the right
+        rows_.gains(block.sums.data(), block.weights.data(), block.n, node_.total, right.data());
+        std::array<double, kBlock> left;
+        if (has_missing_) {
+            std::array<double, kBlock> sums;
+            std::array<double, kBlock> weights;
+            for (std::size_t i = 0; i < block.n; ++i) {
+                sums[i] = block.sums[i] + static_cast<double>(missing_.sum);
+                weights[i] = block.weights[i] + static_cast<double>(missing_.weight);
+            }
+            rows_.gains(sums.data(), weights.data(), block.n, node_.total, left.data());
+        }
+        for (std::size_t i = 0; i < block.n; ++i) {
+            if (right[i] > best_.split.gain) keep_cut(block, i, right[i], false);
+            if (has_missing_ && left[i] > best_.split.gain) keep_cut(block, i, left[i], true);
+        }
+        block.n = 0;
+    }
+
+    void keep_cut(const Block& block, std::size_t i, double gain, bool missing_left) {
+        const double missing = missing_left ? static_cast<double>(missing_.weight) : 0.0;
+        if (keep(block.weights[i] + missing, gain)) keep_number(block.places[i], missing_left);
+    }
+
     bool offer(const Sums& left) {
-        const auto weight = static_cast<double>(left.weight);
-        const auto other = static_cast<double>(node_.total.weight - left.weight);
-        if (weight < node_.min_weight || other < node_.min_weight) return false;
         const double gain = rows_.gain(left, node_.total);
-        if (!(gain > best_.split.gain)) return false;
+        return gain > best_.split.gain && keep(static_cast<double>(left.weight), gain);
+    }
+
+    /// Keeps a better split, unless a side is too light.
+    bool keep(double weight, double gain) {
+        const double other = static_cast<double>(node_.total.weight) - weight;
+        if (weight < node_.min_weight || other < node_.min_weight) return false;
         best_.split.gain = gain;
         best_.split.feature = static_cast<std::int32_t>(f_);
-        best_.left = left;
         best_.left_is_larger = weight >= other;
         return true;
     }
@@ -103,7 +164,7 @@ class ExactSearch {
         best_.split.missing_left = missing_left;
     }
 
-    ExactSplit<Rows> finished(std::span<const OrderedRow> order, std::size_t n_present) {
+    ExactSplit finished(std::span<const OrderedRow> order, std::size_t n_present) {
         if (!best_.split.exists()) return best_;
         best_.threshold =
             best_.n_left == n_present
@@ -149,7 +210,9 @@ class ExactSearch {
     const SortedColumns& columns_;
     std::size_t f_;
     const ExactNode<Rows>& node_;
-    ExactSplit<Rows> best_;
+    ExactSplit best_;
+    Sums missing_{};  ///< of rows without a value
+    bool has_missing_ = false;
 };
 
 }  // namespace spinney

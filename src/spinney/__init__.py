@@ -8,6 +8,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from spinney.ensembles.adaptive.classifier import AdaBoostClassifier as AdaBoostClassifier
     from spinney.ensembles.functional.classifier import (
         FunctionalGradientBoostingClassifier as FunctionalGradientBoostingClassifier,
     )
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from spinney.ensembles.gradient.regressor import (
         GradientBoostingRegressor as GradientBoostingRegressor,
     )
+    from spinney.ensembles.margin.classifier import MarginBoostClassifier as MarginBoostClassifier
     from spinney.ensembles.trees.decision_tree import (
         DecisionTreeClassifier as DecisionTreeClassifier,
     )
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 __version__ = _version("spinney")
 
 ESTIMATORS = {
+    "AdaBoostClassifier": "spinney.ensembles.adaptive.classifier",
     "DecisionTreeClassifier": "spinney.ensembles.trees.decision_tree",
     "DecisionTreeRegressor": "spinney.ensembles.trees.decision_tree",
     "FunctionalGradientBoostingClassifier": "spinney.ensembles.functional.classifier",
@@ -44,12 +47,14 @@ ESTIMATORS = {
     "GradientBoostingRegressor": "spinney.ensembles.gradient.regressor",
     "HistGradientBoostingClassifier": "spinney.ensembles.gradient.drop_in",
     "HistGradientBoostingRegressor": "spinney.ensembles.gradient.drop_in",
+    "MarginBoostClassifier": "spinney.ensembles.margin.classifier",
 }
 """Public estimators and where they live; a model file may name these classes and no others."""
 
 _PUBLIC = {**ESTIMATORS, "load": "spinney.io.save_load", "save": "spinney.io.save_load"}
 
 __all__ = [
+    "AdaBoostClassifier",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "FunctionalGradientBoostingClassifier",
@@ -58,6 +63,7 @@ __all__ = [
     "GradientBoostingRegressor",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
+    "MarginBoostClassifier",
     "load",
     "save",
 ]

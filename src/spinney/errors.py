@@ -37,6 +37,14 @@ class InvalidModel(SpinneyError, ValueError):  # noqa: N818
     """The arrays of a model contradict each other."""
 
 
+class FalseCertificate(SpinneyError, ValueError):  # noqa: N818
+    """A certificate states what its own numbers do not bear out."""
+
+
+class NotSolved(SpinneyError, ValueError):  # noqa: N818
+    """A linear program came back without an answer that is good enough."""
+
+
 class InvalidFile(SpinneyError, ValueError):  # noqa: N818
     """A model file is damaged, truncated, or not a model file."""
 
@@ -51,6 +59,10 @@ class CannotSave(SpinneyError, TypeError):  # noqa: N818
 
 class InterruptedFit(UserWarning):
     """A fit was interrupted and kept what it had learnt."""
+
+
+class NothingLearnt(UserWarning):
+    """A booster found no learner better than guessing, so its model says the same of all rows."""
 
 
 class SmallWeights(UserWarning):

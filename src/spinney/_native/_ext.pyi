@@ -85,6 +85,14 @@ class Boxes:
         A search for the largest difference between two cells of a feature (-1: missing), or of such differences.
         """
 
+def weigh_rows(margins: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], least: float, factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
+    """
+    Weights exp(least - margin) of rows: the shares, 30 bits of them times the counts, and the two halves of their exact sum. factors and counts may be empty.
+    """
+
+def sum_shares(shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], chosen: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, int]:
+    """The two halves of the exact sum of some shares."""
+
 def exact_log(x: float) -> float:
     """
     Natural logarithm of a positive number, the same bits on every machine.

@@ -47,10 +47,8 @@ def total_exponent(weights: FloatArray) -> int:
     return total.bit_length() - unit
 
 
-def fixed_products(
-    weights: FloatArray, values: FloatArray, *, bits: int = 62
-) -> tuple[IntArray, int]:
-    """Find integers k with ``weight * value ≈ k * 2**exponent``, no sum of which leaves ``bits``.
+def fixed_products(weights: FloatArray, values: FloatArray) -> tuple[IntArray, int]:
+    """Find integers k with ``weight * value ≈ k * 2**exponent``, no sum of which leaves 62 bits.
 
     With integer weights that add up to at most ``2**31`` (more rows no table has) the values are
     put on the grid before they are multiplied: the product is exact, and a weight of 3 and the
@@ -65,12 +63,12 @@ def fixed_products(
     total = total_exponent(weights)
     if total <= 31 and bool(np.all(weights == np.rint(weights))):
         # 53 bits are all a float64 has: a finer grid would add nothing.
-        exponent = magnitude - min(bits - total, 53)
+        exponent = magnitude - min(62 - total, 53)
         grid = np.rint(np.ldexp(values, -exponent)).astype(np.int64)
         return weights[:, np.newaxis].astype(np.int64) * grid, exponent
     shares = np.ldexp(weights, -total)[:, np.newaxis]
-    integers = np.rint(np.ldexp(shares * values, bits - magnitude)).astype(np.int64)
-    return integers, magnitude + total - bits
+    integers = np.rint(np.ldexp(shares * values, 62 - magnitude)).astype(np.int64)
+    return integers, magnitude + total - 62
 
 
 def exact_sums(weights: FloatArray, values: FloatArray, starts: IntArray) -> FloatArray:
@@ -97,7 +95,7 @@ def exact_sums(weights: FloatArray, values: FloatArray, starts: IntArray) -> Flo
     scaled = np.ldexp(values, np.repeat(-exponents, lengths))
     products, exponent = fixed_products(weights, scaled[:, np.newaxis])
     sums: FloatArray = np.add.reduceat(products[:, 0], starts).astype(np.float64)
-    return np.ldexp(sums, exponents + exponent)
+    return np.asarray(np.ldexp(sums, exponents + exponent), np.float64)
 
 
 def _scaled(numbers: FloatArray, exponent: int) -> FloatArray:

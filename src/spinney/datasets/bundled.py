@@ -1,21 +1,9 @@
 """Tables that come with scikit-learn."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 
-from spinney.typing import AnyArray
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Dataset:
-    """A table with its target."""
-
-    name: str
-    X: AnyArray
-    y: AnyArray
-    feature_names: tuple[str, ...]
+from spinney.datasets.dataset import Dataset
 
 
 def load_tumours() -> Dataset:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from spinney.errors import InvalidInput
 from spinney.typing import AnyArray, FloatArray
@@ -23,6 +24,8 @@ class Form:
 
     scores: Callable[[FloatArray], FloatArray]
     """(n, n_classes) to (n, n_scores)."""
+    shares: Callable[[FloatArray], FloatArray]
+    """Back from scores to shares, as far as the scores tell them."""
     asks_for_shares: bool
     """Whether probabilities are asked for, or labels are enough."""
 
@@ -64,15 +67,35 @@ def _log_shares(shares: FloatArray) -> FloatArray:
     return np.asarray(logs - logs.mean(axis=1, keepdims=True))
 
 
+def _same(shares: FloatArray) -> FloatArray:
+    return shares
+
+
+def _from_difference(scores: FloatArray) -> FloatArray:
+    return np.hstack([1 - scores, 1 + scores]) / 2
+
+
+def _from_votes(votes: FloatArray) -> FloatArray:
+    n_classes = votes.shape[1]
+    return np.asarray((votes * (n_classes - 1) + 1) / n_classes)
+
+
+def _from_class_signs(signs: FloatArray) -> FloatArray:
+    yes = signs > 0
+    return np.asarray(yes / np.maximum(yes.sum(axis=1, keepdims=True), 1))
+
+
 FORMS = {
-    "signs": Form(_signs, asks_for_shares=False),
-    "one_hot": Form(_one_hot, asks_for_shares=False),
-    "votes": Form(_votes, asks_for_shares=False),
-    "class_signs": Form(_class_signs, asks_for_shares=False),
-    "shares": Form(lambda shares: shares, asks_for_shares=True),
-    "confidence": Form(_confidence, asks_for_shares=True),
-    "half_log_odds": Form(_half_log_odds, asks_for_shares=True),
-    "log_shares": Form(_log_shares, asks_for_shares=True),
+    "signs": Form(_signs, _from_difference, asks_for_shares=False),
+    "one_hot": Form(_one_hot, _same, asks_for_shares=False),
+    "votes": Form(_votes, _from_votes, asks_for_shares=False),
+    "class_signs": Form(_class_signs, _from_class_signs, asks_for_shares=False),
+    "shares": Form(_same, _same, asks_for_shares=True),
+    "confidence": Form(_confidence, _from_difference, asks_for_shares=True),
+    "half_log_odds": Form(
+        _half_log_odds, lambda scores: _from_difference(np.tanh(scores)), asks_for_shares=True
+    ),
+    "log_shares": Form(_log_shares, lambda s: np.asarray(softmax(s, axis=1)), asks_for_shares=True),
 }
 """Of two classes: -1 or 1; the difference of shares; half the log-odds. Of any number: 1 for the
 label; 1 for it and numbers that sum to -1 for the others; 1 for it and -1 for each other; the

@@ -1,1 +1,89 @@
 """The mathematics of ensembles, on arrays: margins, bounds, games, certificates."""
+
+from spinney.theory.bounds import TrainingErrorBounds as TrainingErrorBounds
+from spinney.theory.bounds import guaranteed_margin as guaranteed_margin
+from spinney.theory.bounds import margin_markov as margin_markov
+from spinney.theory.bounds import margin_theorem as margin_theorem
+from spinney.theory.bounds import rounds_needed as rounds_needed
+from spinney.theory.bounds import training_error_bounds as training_error_bounds
+from spinney.theory.bounds import upsilon as upsilon
+from spinney.theory.certificates import Certificate as Certificate
+from spinney.theory.certificates import CertificateReport as CertificateReport
+from spinney.theory.certificates import certify as certify
+from spinney.theory.complexity import Complexity as Complexity
+from spinney.theory.complexity import log_growth as log_growth
+from spinney.theory.complexity import massart_complexity as massart_complexity
+from spinney.theory.complexity import matrix_rademacher as matrix_rademacher
+from spinney.theory.complexity import stump_rademacher as stump_rademacher
+from spinney.theory.complexity import vc_complexity as vc_complexity
+from spinney.theory.complexity import vc_dimension as vc_dimension
+from spinney.theory.games import GameSolution as GameSolution
+from spinney.theory.games import Separability as Separability
+from spinney.theory.games import hedge_regret_bound as hedge_regret_bound
+from spinney.theory.games import play_hedge as play_hedge
+from spinney.theory.games import separability as separability
+from spinney.theory.games import solve_game as solve_game
+from spinney.theory.games import weak_learnability as weak_learnability
+from spinney.theory.geometry import dual_exponent as dual_exponent
+from spinney.theory.geometry import dual_norm as dual_norm
+from spinney.theory.geometry import lq_distance as lq_distance
+from spinney.theory.geometry import nearest_on_plane as nearest_on_plane
+from spinney.theory.margins import MarginDistribution as MarginDistribution
+from spinney.theory.margins import binary_margins as binary_margins
+from spinney.theory.margins import margin_distribution as margin_distribution
+from spinney.theory.margins import vote_margins as vote_margins
+from spinney.theory.mislabels import SuspectRows as SuspectRows
+from spinney.theory.mislabels import detect_mislabels as detect_mislabels
+from spinney.theory.mislabels import mislabel_scores as mislabel_scores
+from spinney.theory.risk import MarginRisk as MarginRisk
+from spinney.theory.risk import combined_vc_dimension as combined_vc_dimension
+from spinney.theory.risk import margin_risk as margin_risk
+from spinney.theory.risk import sample_complexity as sample_complexity
+from spinney.theory.risk import vc_risk as vc_risk
+from spinney.theory.statements import Statement as Statement
+from spinney.theory.trace import Trace as Trace
+
+__all__: list[str] = [
+    "Certificate",
+    "CertificateReport",
+    "Complexity",
+    "GameSolution",
+    "MarginDistribution",
+    "MarginRisk",
+    "Separability",
+    "Statement",
+    "SuspectRows",
+    "Trace",
+    "TrainingErrorBounds",
+    "binary_margins",
+    "certify",
+    "combined_vc_dimension",
+    "detect_mislabels",
+    "dual_exponent",
+    "dual_norm",
+    "guaranteed_margin",
+    "hedge_regret_bound",
+    "log_growth",
+    "lq_distance",
+    "margin_distribution",
+    "margin_markov",
+    "margin_risk",
+    "margin_theorem",
+    "massart_complexity",
+    "matrix_rademacher",
+    "mislabel_scores",
+    "nearest_on_plane",
+    "play_hedge",
+    "rounds_needed",
+    "sample_complexity",
+    "separability",
+    "solve_game",
+    "stump_rademacher",
+    "training_error_bounds",
+    "upsilon",
+    "vc_complexity",
+    "vc_dimension",
+    "vc_risk",
+    "vote_margins",
+    "weak_learnability",
+]

@@ -7,11 +7,11 @@ import numpy as np
 
 from spinney._native import _ext
 from spinney.data.binning import Binner, CategoryBins, FeatureBins, native_columns
-from spinney.data.fixed_point import fixed_products, fixed_weights
+from spinney.data.fixed_point import fixed_products
 from spinney.data.table import Table
 from spinney.model.tree import Tree
 from spinney.trees.settings import TreeSettings
-from spinney.typing import AnyArray, CodeArray, FloatArray
+from spinney.typing import AnyArray, CodeArray, FloatArray, IntArray
 
 CRITERIA = {
     "squared": _ext.Criterion.SQUARED,
@@ -21,9 +21,6 @@ CRITERIA = {
 }
 """What a split lowers: squared error of means (Gini impurity of classes); weight outside the
 majority; what exponential loss leaves; the error of a sign per output, summed."""
-
-EXACT_BITS = 52
-"""Sums of weights stay below 2**52: exact as integers and as floats."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,10 +43,21 @@ class SortedTable:
     Sorting costs O(rows · features) passes over bytes; each tree then O(rows · features) per level.
     """
 
-    def __init__(self, table: Table, binner: Binner, *, n_threads: int = 1) -> None:
+    def __init__(
+        self,
+        table: Table,
+        binner: Binner,
+        *,
+        repetitions: IntArray | None = None,
+        n_threads: int = 1,
+    ) -> None:
+        """Sort; ``repetitions`` says how often each row counts; None or empty: once."""
         self.features: tuple[FeatureBins, ...] = binner.features
         self.n_rows = table.n_rows
         self._n_threads = n_threads
+        self._repetitions: FloatArray = np.ones(table.n_rows)
+        if repetitions is not None and len(repetitions) > 0:
+            self._repetitions = repetitions.astype(np.float64)
         bins = [
             feature.bin_of_code.tolist() if isinstance(feature, CategoryBins) else []
             for feature in binner.features
@@ -59,8 +67,8 @@ class SortedTable:
 
     def grow(
         self,
-        targets: FloatArray,
-        weights: FloatArray | None,
+        targets: AnyArray,
+        weights: IntArray,
         settings: TreeSettings,
         *,
         criterion: str = "squared",
@@ -70,44 +78,40 @@ class SortedTable:
 
         Parameters
         ----------
-        targets : (n_rows, n_outputs), finite
-            One-hot classes, a sign per output, or numbers.
-        weights : (n_rows,), not negative; None for one each
-        settings : limits
+        targets : (n_rows, n_outputs)
+            Whole numbers from -1 to 1 (a sign, or classes as a 1 among zeros), or finite numbers.
+        weights : (n_rows,) whole numbers, not negative, less than 2**62 in all
+            A row of weight 0 only lends its values to the thresholds.
+        settings : limits, in units of the weights
         criterion : one of ``CRITERIA``
-        centred : whether targets may be shifted before they are summed, which costs no digits
+        centred : whether numbers may be shifted before they are summed, which costs no digits
             where they lie far from 0 but loses their sign
         """
-        row_weights = np.ones(self.n_rows) if weights is None else weights
-        integers, exponent = fixed_weights(row_weights, bits=EXACT_BITS)
-        integers[row_weights == 0] = 0  # rows a sample left out
-        centre, products, product_exponent = _products(
-            targets, row_weights, (integers, exponent), centred=centred
-        )
+        if targets.dtype.kind == "i":
+            centre: FloatArray | float = 0.0
+            products, exponent = targets * weights[:, np.newaxis], 0
+        else:
+            centre, products, exponent = self._products(targets, weights, centred=centred)
         grown = self._native.grow(
             products,
-            integers,
-            (math.ldexp(1.0, product_exponent), math.ldexp(1.0, exponent)),
+            weights,
+            (math.ldexp(1.0, exponent), 1.0),
             CRITERIA[criterion],
             settings.to_native(),
             self._n_threads,
         )
         return GrownTree(_as_tree(grown, centre), grown["leaf_of_row"])
 
-
-def _products(
-    targets: FloatArray, weights: FloatArray, fixed: tuple[AnyArray, int], *, centred: bool
-) -> tuple[FloatArray | float, AnyArray, int]:
-    """Give a centre, and weighted targets around it as integers on a grid."""
-    integers, exponent = fixed
-    whole = targets.astype(np.int64)
-    if np.array_equal(whole, targets) and whole.min() >= -1 and whole.max() <= 1:
-        # Classes and signs: the sums are sums of weights, as exact as those.
-        return 0.0, whole * integers[:, np.newaxis], exponent
-    # Middle of the range, not the mean: it needs no sum, and halves the largest deviation.
-    centre = targets.min(axis=0) / 2 + targets.max(axis=0) / 2 if centred else 0.0
-    products, product_exponent = fixed_products(weights, targets - centre, bits=EXACT_BITS)
-    return centre, products, product_exponent
+    def _products(
+        self, targets: FloatArray, weights: IntArray, *, centred: bool
+    ) -> tuple[FloatArray | float, IntArray, int]:
+        """Give a centre, and weighted targets around it as integers on a grid."""
+        # Middle of the range, not the mean: it needs no sum, and halves the largest deviation.
+        centre = targets.min(axis=0) / 2 + targets.max(axis=0) / 2 if centred else 0.0
+        # Rounded for one repetition of a row, then repeated: a weight of 3 is the row three times.
+        of_one = (weights / self._repetitions)[:, np.newaxis] * (targets - centre)
+        products, exponent = fixed_products(self._repetitions, of_one)
+        return centre, products, exponent
 
 
 def _as_tree(grown: dict[str, AnyArray], centre: FloatArray | float) -> Tree:

@@ -14,9 +14,11 @@ from spinney.data.target import Target
 from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
 from spinney.errors import InvalidInput, WeakLearnerFailed
+from spinney.losses.row_weights import RowWeights
 from spinney.model.answers import member_answers
 from spinney.model.member_sum import MemberSum
 from spinney.randomness import Stream, random_bits
+from spinney.resampling import draw_rows
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 
@@ -49,15 +51,15 @@ class ForeignLearner(WeakLearner):
         """What the user calls the estimator."""
         return type(self._estimator).__name__
 
-    def classify(self, weights: FloatArray, form: str, round_number: int) -> Hypothesis:
+    def classify(self, weights: RowWeights, form: str, round_number: int) -> Hypothesis:
         """Fit a clone to the labels."""
-        hypothesis = self._ask(self._rows.labels, weights, form, round_number)
+        hypothesis = self._ask(self._rows.labels, weights.distribution, form, round_number)
         self._last = (hypothesis.answers, form, round_number)
         return hypothesis
 
-    def regress(self, targets: FloatArray, weights: FloatArray, round_number: int) -> Hypothesis:
+    def regress(self, targets: FloatArray, weights: RowWeights, round_number: int) -> Hypothesis:
         """Fit a clone to numbers."""
-        return self._ask(targets, weights, "values", round_number)
+        return self._ask(targets, weights.distribution, "values", round_number)
 
     def freeze(
         self, members: Sequence[Any], weights: FloatArray, form: str, output: SumOutput
@@ -74,6 +76,10 @@ class ForeignLearner(WeakLearner):
             target=self._rows.target,
         )
 
+    def answers(self, member: Any, X: Any, form: str) -> FloatArray:
+        """Ask a member about other rows."""
+        return member_answers(member, X, self._classes, form)
+
     def check_heeds_weights(self) -> None:
         """Refuse a learner that answers the same whatever the weights are.
 
@@ -86,8 +92,8 @@ class ForeignLearner(WeakLearner):
         half = np.arange(self.n_rows) % 2 == 0
         for side in (half, ~half):
             weights = np.where(side, 1.0, 1e-9)
-            again = self.classify(weights / weights.sum(), form, round_number).answers
-            if not np.array_equal(again, answers):
+            again = self._ask(self._rows.labels, weights / weights.sum(), form, round_number)
+            if not np.array_equal(again.answers, answers):
                 return
         raise WeakLearnerFailed(
             f"{self.name} takes sample_weight but answers the same whatever the weights are, so "
@@ -121,18 +127,8 @@ class ForeignLearner(WeakLearner):
         if not self.resamples:
             member.fit(self._rows.X, targets, sample_weight=weights)
             return
-        drawn = draw_rows(weights, seed=self._seed, round_number=round_number)
+        drawn = draw_rows(weights, seed=self._seed, number=round_number)
         member.fit(_safe_indexing(self._rows.X, drawn), targets[drawn])
-
-
-def draw_rows(weights: FloatArray, *, seed: int, round_number: int) -> AnyArray:
-    """Draw as many rows as there are, each by its weight, with replacement."""
-    generator = np.random.default_rng(random_bits(seed, Stream.ROWS, round_number))
-    cumulative = np.cumsum(weights)
-    places = generator.random(len(weights)) * cumulative[-1]
-    drawn = np.searchsorted(cumulative, places, side="right")
-    rows: AnyArray = np.minimum(drawn, len(weights) - 1)
-    return rows
 
 
 def _set_random_states(estimator: Any, seed: int) -> None:

@@ -10,12 +10,14 @@ import numpy as np
 from spinney.data.binning import Binner
 from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.fitting import Reading
+from spinney.losses.row_weights import RowCounts, RowWeights
 from spinney.model import Model, Policy, Tree, TreeForest
 from spinney.model.answers import FORMS
 from spinney.model.forest import Output, TreeSum, join_trees
+from spinney.resampling import draw_rows
 from spinney.trees.exact import SortedTable
 from spinney.trees.settings import TreeSettings
-from spinney.typing import AnyArray, CodeArray, FloatArray
+from spinney.typing import AnyArray, CodeArray, FloatArray, IntArray
 
 ROOT_ONLY = TreeSettings(max_depth=1, min_samples_split=0.0, min_samples_leaf=0.0)
 """Limits of a stump; a distribution over rows weighs 1 in all, so no weight is too small."""
@@ -28,12 +30,16 @@ class WeakLearner(abc.ABC):
     n_classes: int
 
     @abc.abstractmethod
-    def classify(self, weights: FloatArray, form: str, round_number: int) -> Hypothesis:
+    def classify(self, weights: RowWeights, form: str, round_number: int) -> Hypothesis:
         """Learn the classes under weights of rows; answers (n_rows, n_scores) in the form."""
 
     @abc.abstractmethod
-    def regress(self, targets: FloatArray, weights: FloatArray, round_number: int) -> Hypothesis:
+    def regress(self, targets: FloatArray, weights: RowWeights, round_number: int) -> Hypothesis:
         """Fit numbers by weighted least squares; answers (n_rows, 1)."""
+
+    @abc.abstractmethod
+    def answers(self, member: Any, X: Any, form: str) -> FloatArray:
+        """Ask a member about other rows; (n, n_scores) in the form it was learnt in."""
 
     def check_heeds_weights(self) -> None:  # noqa: B027 - our trees do
         """Refuse a learner that answers the same whatever the weights are."""
@@ -66,26 +72,47 @@ class TreeLearner(WeakLearner):
         *,
         criterion: str = "squared",
         policy: Policy | None = None,
+        resample_seed: int | None = None,
         n_threads: int = 1,
     ) -> None:
+        """Sort the rows; with ``resample_seed`` trees see rows drawn by their weights."""
         self.n_rows = reading.table.n_rows
         self.n_classes = reading.target.n_outputs
         self._reading = reading
         self._settings = settings
         self._criterion = criterion
-        self._policy = policy or Policy()
+        self._resample_seed = resample_seed
         binner = Binner.of_categories(reading.table, reading.weights)
-        self._sorted = SortedTable(reading.table, binner, n_threads=n_threads)
+        given = reading.weights
+        self._counts = RowCounts(np.ones(self.n_rows) if given is None else given)
+        self._sorted = SortedTable(
+            reading.table, binner, repetitions=self._counts.repetitions, n_threads=n_threads
+        )
+        self._n_threads = n_threads
+        self._policy = policy or Policy()
         has_classes = reading.target.task == "classification"
         codes = reading.y.reshape(-1) if has_classes else np.zeros(self.n_rows)
         self._classes = codes.astype(np.int64)
         # Two classes are one column of signs: the fast road.
-        one_hot = np.eye(self.n_classes)[self._classes]
+        one_hot = np.eye(self.n_classes, dtype=np.int64)[self._classes]
         self._targets = 2 * one_hot[:, 1:] - 1 if self.n_classes == 2 else one_hot
 
-    def classify(self, weights: FloatArray, form: str, round_number: int) -> Hypothesis:  # noqa: ARG002
+    def _seen(self, weights: RowWeights, round_number: int) -> IntArray:
+        """Give whole numbers in the ratio of the weights; or how often each row was drawn."""
+        if self._resample_seed is None:
+            return weights.whole
+        drawn = draw_rows(weights.distribution, seed=self._resample_seed, number=round_number)
+        counts: IntArray = np.bincount(drawn, minlength=self.n_rows).astype(np.int64)
+        return counts
+
+    def classify(self, weights: RowWeights, form: str, round_number: int) -> Hypothesis:
         """Grow a tree under weights of rows."""
-        grown = self._sorted.grow(self._targets, weights, self._settings, criterion=self._criterion)
+        grown = self._sorted.grow(
+            self._targets,
+            self._seen(weights, round_number),
+            self._settings,
+            criterion=self._criterion,
+        )
         shares = _shares(grown.tree.values)
         scores = FORMS[form].scores(shares)
         return Hypothesis(scores[grown.leaf_of_row], _with_values(grown.tree, scores))
@@ -96,7 +123,7 @@ class TreeLearner(WeakLearner):
         signs = 2 * np.eye(self.n_classes)[self._classes] - 1
         grown = self._sorted.grow(
             signs * weights / of_rows[:, np.newaxis],
-            of_rows,
+            RowWeights(of_rows, self._counts).whole,
             self._settings,
             criterion="hamming",
             centred=False,
@@ -104,10 +131,18 @@ class TreeLearner(WeakLearner):
         values = np.where(grown.tree.values > 0, 1.0, -1.0)
         return Hypothesis(values[grown.leaf_of_row], _with_values(grown.tree, values))
 
-    def regress(self, targets: FloatArray, weights: FloatArray, round_number: int) -> Hypothesis:  # noqa: ARG002
+    def regress(self, targets: FloatArray, weights: RowWeights, round_number: int) -> Hypothesis:
         """Grow a regression tree."""
-        grown = self._sorted.grow(targets[:, np.newaxis], weights, self._settings)
+        seen = self._seen(weights, round_number)
+        grown = self._sorted.grow(targets[:, np.newaxis], seen, self._settings)
         return Hypothesis(grown.answers, grown.tree)
+
+    def answers(self, member: Any, X: Any, form: str) -> FloatArray:
+        """Ask a tree about a table that conforms to the schema of the training rows."""
+        width = member.values.shape[1]
+        output = SumOutput("identity" if width > 1 else "double_logistic", np.zeros(width))
+        forest = self.freeze([member], np.ones(1), form, output)
+        return forest.raw_scores(X, n_threads=self._n_threads)
 
     def freeze(
         self,

@@ -15,6 +15,7 @@ from spinney.ensembles.adaptive.variant import (
     weights_from_logs,
 )
 from spinney.ensembles.adaptive.votes import LEAST_EDGE, call_alpha
+from spinney.losses.row_weights import RowWeights
 from spinney.typing import FloatArray
 
 
@@ -39,9 +40,9 @@ class Pairs(Variant):
         """Find the weights of the pairs, and the objective, from the scores."""
 
     @property
-    def distribution(self) -> FloatArray:
+    def weights(self) -> RowWeights:
         """Weights of the rows: those of their pairs, summed."""
-        return np.asarray(self._pairs.sum(axis=1))
+        return self.weigh(self._pairs.sum(axis=1))
 
     def _leads(self) -> FloatArray:
         """Lead of the true class over the best other, per row."""
@@ -102,7 +103,7 @@ class MH(Pairs):
         if isinstance(learner, TreeLearner):
             hypothesis = learner.classify_pairs(self._pairs)
         else:
-            hypothesis = learner.classify(self.distribution, self.form, number)
+            hypothesis = learner.classify(self.weights, self.form, number)
         signs = np.where(self._truth, 1.0, -1.0)
         edge = float((self._pairs * signs * hypothesis.answers).sum())
         if abs(edge) < LEAST_EDGE or (edge < 0 and self.rules.on_weak_failure != "reverse"):
@@ -128,7 +129,7 @@ class M2(Pairs):
 
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
         """Ask for plausibilities; wrong classes that look plausible gain weight."""
-        hypothesis = learner.classify(self.distribution, self.form, number)
+        hypothesis = learner.classify(self.weights, self.form, number)
         answers = hypothesis.answers
         leads = answers[self._truth][:, np.newaxis] - answers
         edge = float((self._pairs * leads).sum())

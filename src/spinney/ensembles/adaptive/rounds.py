@@ -63,7 +63,7 @@ def boost(
 
     ``stops`` looks at the rounds after each of them, and says why boosting should end, or "".
     """
-    done = Boosted(distributions=[variant.distribution] if store_weights else None)
+    done = Boosted(distributions=[variant.weights.distribution] if store_weights else None)
     n_resets = 0
     while len(done.rounds) < n_rounds and not done.stop_reason:
         outcome = variant.round(learner, len(done.rounds) + n_resets)
@@ -78,7 +78,7 @@ def boost(
         n_resets = 0
         done.rounds.append(outcome)
         if done.distributions is not None:
-            done.distributions.append(variant.distribution)
+            done.distributions.append(variant.weights.distribution)
         done.stop_reason = outcome.ends or (stops(done) if stops is not None else "")
     done.stop_reason = done.stop_reason or "all rounds were done"
     return done

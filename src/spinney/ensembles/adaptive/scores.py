@@ -13,6 +13,7 @@ from spinney.ensembles.adaptive.variant import (
     Variant,
     weights_from_logs,
 )
+from spinney.losses.row_weights import RowWeights
 from spinney.typing import FloatArray
 
 LARGEST_RESPONSE = 4.0
@@ -42,16 +43,16 @@ class Scores(Variant):
         self._distribution, self._objective = weights_from_logs(self._log_prior - self._margins())
 
     @property
-    def distribution(self) -> FloatArray:
+    def weights(self) -> RowWeights:
         """Weights proportional to exp(-margin)."""
-        return self._distribution
+        return self.weigh(self._distribution)
 
     def _move(self, steps: FloatArray) -> tuple[float, float, float, float]:
         """Add steps to the scores; give the error, edge and size of them, and the normaliser."""
         margins, before, distribution = self._margins(), self._objective, self._distribution
         self._scores += steps
         gained = self._margins() - margins
-        largest = float(np.abs(gained).max())
+        largest = float(np.abs(steps).max())
         edge = float((distribution * gained).sum()) / largest if largest > 0 else 0.0
         self._total_alpha += largest
         self._weigh()
@@ -67,14 +68,28 @@ class Scores(Variant):
             weights=(self._member_weight(),) * len(members),
             error=error,
             edge=edge,
-            alpha=largest,
+            alpha=self._model_scale() * largest,
             normaliser=normaliser,
             objective=self._objective,
-            min_margin=float(self._margins().min() / self._total_alpha),
+            min_margin=self._min_margin(),
         )
 
+    def _min_margin(self) -> float:
+        """Least lead of the true class, as a share of the largest lead there could be."""
+        if self.rows.n_classes == 2:
+            return float(self._margins().min() / self._total_alpha)
+        rows = np.arange(self.rows.n_rows)
+        others = self._scores.copy()
+        others[rows, self.rows.codes] = -np.inf
+        leads = self._scores[rows, self.rows.codes] - others.max(axis=1)
+        return float(leads.min() / (2.0 * self._total_alpha))
+
     def _member_weight(self) -> float:
-        return self.rules.learning_rate
+        return self.rules.learning_rate * self._model_scale()
+
+    def _model_scale(self) -> float:
+        """Give the factor from scores here to raw scores of the model."""
+        return 1.0
 
     def output(self, n_members: int) -> SumOutput:  # noqa: ARG002 - every member adds to all
         """Half the log-odds of two classes, or a score per class."""
@@ -97,7 +112,7 @@ class Real(Scores):
 
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
         """Ask for shares of classes and add their logarithms."""
-        hypothesis = learner.classify(self.distribution, self.form, number)
+        hypothesis = learner.classify(self.weights, self.form, number)
         steps = self.rules.learning_rate * hypothesis.answers
         return self._record([hypothesis.member], steps, number)
 
@@ -123,14 +138,14 @@ class Gentle(Scores):
         for k in range(self._scores.shape[1]):
             logs = self._log_prior - targets[:, k] * self._scores[:, k]
             distribution, _ = weights_from_logs(logs)
-            hypothesis = learner.regress(targets[:, k], distribution, number)
+            hypothesis = learner.regress(targets[:, k], self.weigh(distribution), number)
             steps[:, k] = self.rules.learning_rate * hypothesis.answers[:, 0]
             members.append(hypothesis.member)
         return self._record(members, steps, number)
 
-    def _member_weight(self) -> float:
+    def _model_scale(self) -> float:
         # Scores of signs are half log-odds; the softmax wants whole ones.
-        return self.rules.learning_rate * (1.0 if self.rows.n_classes == 2 else 2.0)
+        return 1.0 if self.rows.n_classes == 2 else 2.0
 
     def output(self, n_members: int) -> SumOutput:
         """Say which score each member adds to."""
@@ -175,7 +190,8 @@ class Logit(Gentle):
         fits = np.empty_like(self._scores)
         for k in range(n_scores):
             weights = self.rows.prior * curvatures[:, k]
-            hypothesis = learner.regress(responses[:, k], weights / weights.sum(), number)
+            seen = self.weigh(weights / weights.sum())
+            hypothesis = learner.regress(responses[:, k], seen, number)
             fits[:, k] = hypothesis.answers[:, 0]
             members.append(hypothesis.member)
         return self._record(members, self._steps(fits), number)
@@ -191,3 +207,6 @@ class Logit(Gentle):
         # The mean over classes that each step takes away is no concern of a softmax.
         n_classes = self.rows.n_classes
         return self.rules.learning_rate * (0.5 if n_classes == 2 else (n_classes - 1) / n_classes)
+
+    def _model_scale(self) -> float:
+        return 1.0

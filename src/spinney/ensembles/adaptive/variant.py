@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
+from spinney.losses.row_weights import RowCounts, RowWeights
 from spinney.typing import FloatArray, IntArray
 
 Alpha: TypeAlias = str | Callable[[float], float]
@@ -25,8 +26,16 @@ class TrainingRows:
     codes: IntArray
     """(n_rows,) classes by number."""
     n_classes: int
+    counts: RowCounts
+    """Weights the user gave: how often each row counts."""
     prior: FloatArray
-    """(n_rows,) weights the user gave, of sum 1."""
+    """(n_rows,) the same, of sum 1."""
+
+    @classmethod
+    def weighted(cls, codes: IntArray, n_classes: int, weights: FloatArray) -> "TrainingRows":
+        """Give rows their weights."""
+        counts = RowCounts(weights)
+        return cls(codes, n_classes, counts, weights / counts.total)
 
     @property
     def n_rows(self) -> int:
@@ -85,8 +94,12 @@ class Variant(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def distribution(self) -> FloatArray:
-        """(n_rows,) weights the next round sees; sum 1."""
+    def weights(self) -> RowWeights:
+        """Weights of the rows that the next round sees."""
+
+    def weigh(self, distribution: FloatArray) -> RowWeights:
+        """Give a distribution the form that learners are asked in."""
+        return RowWeights(distribution, self.rows.counts)
 
     @abc.abstractmethod
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:

@@ -14,9 +14,9 @@ from spinney.ensembles.adaptive.variant import (
     TrainingRows,
     Variant,
     line_search,
-    weights_from_logs,
 )
 from spinney.errors import InvalidParameter
+from spinney.losses.row_weights import MarginWeights
 from spinney.typing import BoolArray, FloatArray, IntArray
 
 LEAST_EDGE = 1e-12
@@ -37,19 +37,19 @@ class Votes(Variant):
         self.form = "signs" if rows.n_classes == 2 else "votes"
         self._margins = np.zeros(rows.n_rows)
         """What exp(-·) is taken of: the unnormalised margin, up to a shift common to all rows."""
-        self._log_prior = np.log(rows.prior)
         self._total_alpha = 0.0
         self._weigh()
         self._votes = np.zeros((rows.n_rows, rows.n_classes)) if rows.n_classes > 2 else None
 
     def _weigh(self) -> None:
-        """Weights from scores, not from the weights before: nothing underflows over the rounds."""
-        self._distribution, self._objective = weights_from_logs(self._log_prior - self._margins)
+        """Find the weights of the next round, and the objective, from the scores."""
+        self._weights = MarginWeights(self._margins, self.rows.counts)
+        self._objective = self._weights.mean_exp
 
     @property
-    def distribution(self) -> FloatArray:
+    def weights(self) -> MarginWeights:
         """Weights proportional to exp(-margin)."""
-        return self._distribution
+        return self._weights
 
     def reset(self) -> None:
         """Give the rows their first weights again; the votes stay."""
@@ -58,17 +58,16 @@ class Votes(Variant):
 
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
         """Ask for labels, weigh the vote by its error."""
-        distribution = self.distribution
-        hypothesis = learner.classify(distribution, self.form, number)
+        hypothesis = learner.classify(self.weights, self.form, number)
         right = self._right(hypothesis)
-        error = float(distribution[~right].sum())
+        error = self._weights.share_of(~right)
         sign = 1.0
         if error > 0.5 and self.rows.n_classes == 2 and self.rules.on_weak_failure == "reverse":
             error, right, sign = 1.0 - error, ~right, -1.0
         if error >= self._most_error() - LEAST_EDGE:
             return Refusal(f"round {number + 1} found no learner better than guessing")
         clipped = max(error, self.rules.eps_clip)
-        weight = self._weight(distribution, right, clipped) * self.rules.learning_rate
+        weight = self._weight(right, clipped) * self.rules.learning_rate
         return self._take(hypothesis, right, error, sign * weight)
 
     def _take(
@@ -105,14 +104,16 @@ class Votes(Variant):
     def _most_error(self) -> float:
         return 1.0 - 1.0 / self.rows.n_classes
 
-    def _weight(self, distribution: FloatArray, right: BoolArray, error: float) -> float:
+    def _weight(self, right: BoolArray, error: float) -> float:
         """Give a, twice the weight of the vote in the natural scale."""
         n_classes = self.rows.n_classes
         alpha = self.rules.alpha
         if alpha == "exact":
             return float(np.log1p(-error) - np.log(error) + np.log(n_classes - 1))
         if alpha == "line_search":
-            return line_search(distribution, np.where(right, 1.0, 0.0) - 1.0 / n_classes)
+            return line_search(
+                self.weights.distribution, np.where(right, 1.0, 0.0) - 1.0 / n_classes
+            )
         return 2.0 * call_alpha(alpha, error)
 
     def _model_weight(self, weight: float) -> float:
@@ -145,9 +146,9 @@ class M1(Votes):
     def _most_error(self) -> float:
         return 0.5
 
-    def _weight(self, distribution: FloatArray, right: BoolArray, error: float) -> float:
+    def _weight(self, right: BoolArray, error: float) -> float:
         if self.rules.alpha != "exact":
-            return super()._weight(distribution, right, error)
+            return super()._weight(right, error)
         return float(np.log1p(-error) - np.log(error))
 
     def _model_weight(self, weight: float) -> float:
@@ -163,8 +164,8 @@ class Confidence(Votes):
 
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
         """Ask for confidences; find the weight by a line search."""
-        distribution = self.distribution
-        hypothesis = learner.classify(distribution, self.form, number)
+        distribution = self.weights.distribution
+        hypothesis = learner.classify(self.weights, self.form, number)
         products = self.rows.signs * hypothesis.answers[:, 0]
         edge = float((distribution * products).sum())
         if abs(edge) < LEAST_EDGE:
@@ -202,9 +203,8 @@ class ArcX4(Votes):
         super().__init__(rows, rules)
 
     def _weigh(self) -> None:
-        weights = self.rows.prior * (1.0 + self._n_wrong**4)
-        self._objective = float(weights.sum())
-        self._distribution = weights / self._objective
+        self._weights = MarginWeights(-np.log1p(self._n_wrong**4), self.rows.counts)
+        self._objective = self._weights.mean_exp
 
     def reset(self) -> None:
         """Forget the wrong votes."""
@@ -213,10 +213,10 @@ class ArcX4(Votes):
 
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
         """Ask for labels; the vote counts whatever its error."""
-        distribution, before = self.distribution, self._objective
-        hypothesis = learner.classify(distribution, self.form, number)
+        before = self._objective
+        hypothesis = learner.classify(self.weights, self.form, number)
         right = self._right(hypothesis)
-        error = float(distribution[~right].sum())
+        error = self._weights.share_of(~right)
         self._n_wrong += ~right
         self._margins += 2.0 * right - 1.0
         self._total_alpha += 1.0

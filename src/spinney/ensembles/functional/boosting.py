@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import get_tags
 
+from spinney.ensembles.adaptive.base_trees import member_estimator
 from spinney.ensembles.adaptive.learners import SumOutput
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
@@ -16,9 +17,9 @@ from spinney.ensembles.functional.learners import (
     RegionMember,
     TreeRegions,
     check_base,
-    exact_settings,
     foreign_rows,
     gives_classes,
+    own_tree,
 )
 from spinney.ensembles.functional.rounds import Descent, Learner, Sum, descend
 from spinney.ensembles.parameters import (
@@ -79,7 +80,7 @@ FUNCTIONAL_RULES: Mapping[str, Rule] = {
 class FunctionalGradientBoosting(Estimator):
     """Base of the two estimators."""
 
-    _model_class: ClassVar[type[Model]] = Model
+    _model_class: ClassVar[type[Model]] = Model  # type: ignore[type-abstract]
     model_: TreeForest | MemberSum
 
     estimator: Any
@@ -154,14 +155,15 @@ class FunctionalGradientBoosting(Estimator):
         )
 
     def _learner(self, X: TableLike, reading: Reading, seed: int) -> Learner:
-        settings = exact_settings(self.estimator)
-        if settings is None:
+        asks_for_classes = self._signs(reading) is not None
+        plan = own_tree(self.estimator, asks_for_classes=asks_for_classes)
+        if plan is None:
             rows = foreign_rows(X, reading)
             return EstimatorRegions(self.estimator, rows, resample=False, seed=seed)
         return TreeRegions(
             reading,
-            settings,
-            criterion="squared" if self._signs(reading) is None else "error",
+            plan[0],
+            criterion=plan[1],
             policy=Policy(unseen=self.unseen, extra=self.extra_columns),
             n_threads=self._n_threads(),
         )
@@ -247,17 +249,24 @@ class FunctionalGradientBoosting(Estimator):
 
     @property
     def estimators_(self) -> list[Any]:
-        """The functions of each round: trees or fitted estimators; a list of them per round for
-        more than two classes."""
+        """The fitted base learners, a list of them per round for more than two classes."""
         self._check_fitted()
-        members = [
-            member.estimator if isinstance(member, RegionMember) else member
-            for member in (self.model_[place] for place in range(len(self.model_)))
-        ]
+        members = [self._member(place) for place in range(len(self.model_))]
         n_scores = _n_scores(self.model_)
         if n_scores == 1:
             return members
         return [members[first : first + n_scores] for first in range(0, len(members), n_scores)]
+
+    def _member(self, place: int) -> Any:
+        if isinstance(self.model_, TreeForest):
+            form = "signs" if self._asks_for_classes() else "values"
+            return member_estimator(self.model_, place, form)
+        member = self.model_[place]
+        return member.estimator if isinstance(member, RegionMember) else member
+
+    def _asks_for_classes(self) -> bool:
+        """Tell whether the base learner is asked for classes, as in AnyBoost."""
+        return False
 
     def _attributes(self) -> State:
         return {}, {"steps": self.steps_, "train_score": self.train_score_}

@@ -42,8 +42,8 @@ class FunctionalGradientBoostingClassifier(ClassifierMixin, FunctionalGradientBo
         score is half the log-odds) or "logistic". More than two classes: "logistic" only, which
         then is the multinomial loss.
     oracle : {"auto", "regressor", "classifier"}
-        What the base learner is asked for; "auto": what it is. A tree of ours as a classifier
-        minimises the weighted error.
+        What the base learner is asked for; "auto": what it is. Without an ``estimator`` classes
+        are asked of a decision stump that minimises the weighted error.
     class_weight : None, "balanced" or dict
         Weights of classes, multiplied with ``sample_weight``.
 

@@ -1,6 +1,7 @@
 """Who fits the functions: trees of ours, or any estimator of scikit-learn."""
 
-import dataclasses
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,46 +9,32 @@ from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
-from spinney.data.fixed_point import exact_total
+from spinney.data.fixed_point import fixed_weights
+from spinney.ensembles.adaptive.base_trees import exact_tree_plan
 from spinney.ensembles.adaptive.foreign import ForeignLearner, ForeignRows
 from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.adaptive.learners import TreeLearner
 from spinney.ensembles.fitting import Reading
-from spinney.ensembles.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from spinney.errors import InvalidParameter, WeakLearnerFailed
 from spinney.model import Tree
 from spinney.trees.settings import TreeSettings
-from spinney.typing import AnyArray, FloatArray, TableLike
+from spinney.typing import AnyArray, FloatArray, IntArray, TableLike
 
 DEFAULT_DEPTH = 3
 LEAST_SHARE = 1e-6
 """Of all weight, in a leaf of our own regression trees: rows next to nothing make no leaf."""
-_NO_LIMITS = {
-    "min_samples_split": 2,
-    "min_samples_leaf": 1,
-    "max_features": None,
-    "min_impurity_decrease": 0.0,
-}
 
 
-def exact_settings(estimator: Any, *, depth: int = DEFAULT_DEPTH) -> TreeSettings | None:
+def own_tree(estimator: Any, *, asks_for_classes: bool) -> tuple[TreeSettings, str] | None:
     """Say how our own base tree grows on rows sorted once; None for any other base learner.
 
-    A tree with limits on its leaves counts rows, and is fitted anew like a foreign learner.
+    The default for numbers is a tree of depth 3, for classes a stump of least weighted error.
     """
-    if estimator is None:
-        return TreeSettings(max_depth=depth, min_samples_split=0.0, min_samples_leaf=0.0)
-    if type(estimator) not in (DecisionTreeClassifier, DecisionTreeRegressor):
-        return None
-    tree = estimator.get_params(deep=False)
-    if any(tree[name] != free for name, free in _NO_LIMITS.items()) or tree.get("class_weight"):
-        return None
-    return TreeSettings(
-        max_depth=tree["max_depth"],
-        max_leaf_nodes=tree["max_leaf_nodes"],
-        min_samples_split=0.0,
-        min_samples_leaf=0.0,
-    )
+    if estimator is not None:
+        return exact_tree_plan(estimator)
+    depth = 1 if asks_for_classes else DEFAULT_DEPTH
+    settings = TreeSettings(max_depth=depth, min_samples_split=0.0, min_samples_leaf=0.0)
+    return settings, "error" if asks_for_classes else "squared"
 
 
 def gives_classes(estimator: Any) -> bool:
@@ -88,19 +75,18 @@ def foreign_rows(X: TableLike, reading: Reading) -> ForeignRows:
 class TreeRegions(TreeLearner):
     """Exact trees whose leaves may be given other values."""
 
-    def classify(self, weights: FloatArray, form: str, round_number: int) -> Hypothesis:  # noqa: ARG002
-        """Grow a tree that says -1 or 1."""
-        grown = self._sorted.grow(self._targets, weights, self._settings, criterion=self._criterion)
-        tree = dataclasses.replace(grown.tree, values=np.where(grown.tree.values > 0, 1.0, -1.0))
-        return Hypothesis(tree.values[grown.leaf_of_row], tree)
-
-    def regress(self, targets: FloatArray, weights: FloatArray, round_number: int) -> Hypothesis:  # noqa: ARG002
-        """Grow a regression tree."""
-        limits = dataclasses.replace(
-            self._settings, min_samples_leaf=LEAST_SHARE * exact_total(weights)
-        )
-        grown = self._sorted.grow(targets[:, np.newaxis], weights, limits)
-        return Hypothesis(grown.answers, grown.tree, grown.leaf_of_row)
+    def fit_numbers(
+        self,
+        targets: FloatArray,
+        weights: FloatArray,
+        round_number: int,  # noqa: ARG002 - nothing is drawn
+    ) -> Hypothesis:
+        """Grow a regression tree under weights of rows that need not be a distribution."""
+        whole, unit = _whole(weights)
+        limits = replace(self._settings, min_samples_leaf=LEAST_SHARE * float(whole.sum()))
+        grown = self._sorted.grow(targets[:, np.newaxis], whole, limits)
+        tree = replace(grown.tree, weight=grown.tree.weight * unit, gain=grown.tree.gain * unit)
+        return Hypothesis(grown.answers, tree, grown.leaf_of_row)
 
     def regions(self, hypothesis: Hypothesis) -> AnyArray:
         """Give the number of the leaf of each training row; (n_rows,)."""
@@ -117,7 +103,16 @@ class TreeRegions(TreeLearner):
                 below = [node + 1, right]
                 weights = tree.weight[below]
                 filled[node] = (weights * filled[below, 0]).sum() / (weights.sum() or 1.0)
-        return dataclasses.replace(tree, values=filled)
+        return replace(tree, values=filled)
+
+
+def _whole(weights: FloatArray) -> tuple[IntArray, float]:
+    """Give whole numbers in the ratio of the weights, and what they count in."""
+    if np.array_equal(weights, np.rint(weights)) and weights.sum() < 2**31:
+        return weights.astype(np.int64), 1.0
+    integers, exponent = fixed_weights(weights, bits=52)
+    integers[weights == 0] = 0  # rows a sample left out
+    return integers, math.ldexp(1.0, exponent)
 
 
 class RegionMember:
@@ -153,6 +148,12 @@ class EstimatorRegions(ForeignLearner):
     Equal weights are not mentioned to the estimator at all; others are passed on, or, if it takes
     none, rows are drawn by them.
     """
+
+    def fit_numbers(
+        self, targets: FloatArray, weights: FloatArray, round_number: int
+    ) -> Hypothesis:
+        """Fit a clone to numbers under weights of rows that need not be a distribution."""
+        return self._ask(targets, weights, "values", round_number)
 
     def regions(self, hypothesis: Hypothesis) -> AnyArray:
         """Give the number of the leaf of each training row; (n_rows,)."""

@@ -70,7 +70,7 @@ function
     model_ : TreeForest or MemberSum
         The frozen model. Only one of trees of ours can be saved to a file.
     estimators_ : list
-        The function of each round: a ``Tree``, or a fitted estimator.
+        The fitted base learner of each round.
     steps_ : ndarray
         The step of each round, before ``learning_rate``; 1 for "per_region", whose steps are the
         values of leaves.

@@ -8,6 +8,7 @@ import numpy as np
 from spinney.ensembles.functional.learners import EstimatorRegions, TreeRegions
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.losses.row_loss import RowLoss, ScoredRows
+from spinney.losses.row_weights import RowCounts, RowWeights
 from spinney.resampling import RowDraws
 from spinney.typing import AnyArray, FloatArray
 
@@ -108,7 +109,7 @@ def _fit_gradient(
     """Fit one function for each score."""
     n_scores = plan.loss.n_scores
     fits = [
-        plan.learner.regress(np.ascontiguousarray(column), weights, number * n_scores + k)
+        plan.learner.fit_numbers(np.ascontiguousarray(column), weights, number * n_scores + k)
         for k, column in enumerate(downhill.T)
     ]
     return [fit.member for fit in fits], np.hstack([fit.answers for fit in fits])
@@ -126,7 +127,8 @@ def _ask_for_classes(
             "oracle='regressor'."
         )
     pulls = weights * slopes
-    found = plan.learner.classify(pulls / pulls.sum(), "signs", number)
+    asked = RowWeights(pulls / pulls.sum(), RowCounts(plan.weights))
+    found = plan.learner.classify(asked, "signs", number)
     return [found.member], found.answers
 
 
@@ -138,7 +140,7 @@ def _step_in_regions(
     scores = grown.scores.copy()
     for k in range(n_scores):
         target = np.ascontiguousarray(downhill[:, k])
-        fit = plan.learner.regress(target, weights, number * n_scores + k)
+        fit = plan.learner.fit_numbers(target, weights, number * n_scores + k)
         leaves, region_of_row = np.unique(plan.learner.regions(fit), return_inverse=True)
         direction = np.zeros((len(scores), n_scores))
         direction[:, k] = 1.0

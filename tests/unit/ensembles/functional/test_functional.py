@@ -15,6 +15,7 @@ from spinney import FunctionalGradientBoostingRegressor as Regressor
 from spinney.data.binning import Binner
 from spinney.data.intake import read_table
 from spinney.errors import CannotSave
+from spinney.losses.row_weights import RowCounts, RowWeights
 from spinney.trees.exact import SortedTable
 from spinney.trees.settings import TreeSettings
 
@@ -103,7 +104,7 @@ def test_every_leaf_is_at_the_optimum_of_its_rows(loss, base):
     model = Regressor(base, **named(loss), step="per_region", learning_rate=1.0, n_estimators=2)
     before, after = list(model.fit(X, y, weights)._staged_scores(X))
     row_loss = model._row_loss(None)
-    leaves = model.model_.leaf_ids(X)[:, 1] if base is None else model.estimators_[1].apply(X)
+    leaves = model.estimators_[1].apply(X)
     for leaf in np.unique(leaves):
         inside = leaves == leaf
         assert np.ptp((after - before)[inside]) < 1e-12
@@ -172,13 +173,14 @@ def adaboost(ask, signs, weights, n_rounds):
     return answers, alphas
 
 
-def native_stumps(X, signs):
-    table = read_table(X)
+def native_stumps(X, signs, weights):
+    table, counts = read_table(X), RowCounts(weights)
     rows = SortedTable(table, Binner.of_categories(table, None))
     limits = TreeSettings(max_depth=1, min_samples_split=0.0, min_samples_leaf=0.0)
 
     def ask(D):
-        grown = rows.grow(signs[:, np.newaxis], D, limits, criterion="error")
+        whole = RowWeights(D, counts).whole  # no rounding decides between two stumps
+        grown = rows.grow(signs[:, np.newaxis].astype(int), whole, limits, criterion="error")
         return np.where(grown.answers[:, 0] > 0, 1.0, -1.0)
 
     return ask
@@ -191,12 +193,9 @@ def test_exponential_loss_with_stumps_is_adaboost(seed):
     X = rng.normal(size=(60, 3))
     signs = np.where(X.sum(axis=1) + rng.normal(size=60) > 0, 1.0, -1.0)
     weights = rng.uniform(0.5, 2.0, 60)  # no two stumps have the same error
-    answers, alphas = adaboost(native_stumps(X, signs), signs, weights, 25)
+    answers, alphas = adaboost(native_stumps(X, signs, weights), signs, weights, 25)
     model = Classifier(
-        spinney.DecisionTreeClassifier(max_depth=1),
-        loss="exponential",
-        learning_rate=1.0,
-        n_estimators=25,
+        oracle="classifier", loss="exponential", learning_rate=1.0, n_estimators=25
     ).fit(X, signs, weights)
     assert np.abs(model.steps_ - alphas).max() < 1e-10
     stages = np.diff([np.zeros(60), *model.staged_decision_function(X)], axis=0)
@@ -218,8 +217,7 @@ def test_a_foreign_classifier_as_the_base_is_adaboost_too():
 def test_anyboost_stops_where_nothing_lowers_the_loss():
     X, y = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 1, 0]  # XOR
     model = Classifier(oracle="classifier", loss="exponential")
-    stump = spinney.DecisionTreeClassifier(max_depth=1)
-    assert model.set_params(estimator=stump).fit(X, y).n_iter_ == 0
+    assert model.fit(X, y).n_iter_ == 0
     assert model.predict_proba(X).tolist() == [[0.5, 0.5]] * 4
 
 

@@ -1,0 +1,8 @@
+#include "native/base/elementary.hpp"
+#include "native/losses/row_weights.hpp"
+#include "native/losses/share_bits.hpp"
+
+#if defined(__AVX512F__)
+#define NAME(x) x##_avx512
+#include "native/losses/row_weights.inl"
+#endif

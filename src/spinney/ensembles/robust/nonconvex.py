@@ -1,0 +1,170 @@
+"""AnyBoost (Mason, Baxter, Bartlett, Frean 2000) down potentials that are not convex.
+
+Such a potential flattens for rows that are very wrong, so that their weight vanishes. The price is
+that descent may end in a local optimum.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import expit
+
+from spinney.ensembles.robust.rounds import LEAST_EDGE, Position, Step
+from spinney.ensembles.robust.rows import Heard, SignedRows
+from spinney.typing import FloatArray
+
+_GRID = 48
+_ROUNDING = 1e-15
+
+
+class MarginPotential(Protocol):
+    """What a margin u = y F(x) costs."""
+
+    def value(self, u: FloatArray) -> FloatArray:
+        """Cost of each margin."""
+
+    def derivative(self, u: FloatArray) -> FloatArray:
+        """Slope of the cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Savage:
+    """1 / (1 + exp(2u))² of SavageBoost (Masnadi-Shirazi, Vasconcelos 2008); at most 1."""
+
+    def value(self, u: FloatArray) -> FloatArray:
+        """Cost of each margin."""
+        return np.asarray(np.square(expit(-2.0 * u)))
+
+    def derivative(self, u: FloatArray) -> FloatArray:
+        """Slope of the cost."""
+        return np.asarray(-4.0 * np.square(expit(-2.0 * u)) * expit(2.0 * u))
+
+
+@dataclass(frozen=True, slots=True)
+class Sigmoid:
+    """1 - tanh(λu) of DOOM II; at most 2."""
+
+    steepness: float = 1.0
+
+    def value(self, u: FloatArray) -> FloatArray:
+        """Cost of each margin."""
+        return 2.0 * np.asarray(expit(-2.0 * self.steepness * u))
+
+    def derivative(self, u: FloatArray) -> FloatArray:
+        """Slope of the cost."""
+        z = 2.0 * self.steepness * u
+        return np.asarray(-4.0 * self.steepness * expit(z) * expit(-z))
+
+
+@dataclass(frozen=True, slots=True)
+class Tangent:
+    """(2 arctan(u) - 1)² of TangentBoost (2010); at most (π + 1)².
+
+    It rises again beyond u = tan ½: rows that are too right cost too, but have no weight here.
+    """
+
+    def value(self, u: FloatArray) -> FloatArray:
+        """Cost of each margin."""
+        return np.square(2.0 * np.arctan(u) - 1.0)
+
+    def derivative(self, u: FloatArray) -> FloatArray:
+        """Slope of the cost."""
+        return 4.0 * (2.0 * np.arctan(u) - 1.0) / (1.0 + np.square(u))
+
+
+@dataclass(frozen=True, slots=True)
+class Ramp:
+    """(1 - λu) / 2 between 0 and 1: only rows with |λu| < 1 have weight, and all the same."""
+
+    steepness: float = 1.0
+
+    def value(self, u: FloatArray) -> FloatArray:
+        """Cost of each margin."""
+        return np.clip(0.5 - 0.5 * self.steepness * u, 0.0, 1.0)
+
+    def derivative(self, u: FloatArray) -> FloatArray:
+        """Slope of the cost."""
+        return np.where(np.abs(self.steepness * u) < 1.0, -0.5 * self.steepness, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class AnyBoost:
+    """Descend: rows weigh as much as their cost falls, steps come from a line search.
+
+    ``in_hull`` replaces F by (1 - a) F + a h, so that F stays a weighted mean of its members (and
+    of 0), as DOOM II wants. Potentials that weigh u and -u the same (sigmoid, ramp) easily stay
+    with the first learner: after one step all rows weigh the same again.
+    """
+
+    potential: MarginPotential
+    largest_step: float
+    in_hull: bool = False
+    start: float = math.nan
+
+    def potentials(self, at: Position) -> FloatArray:
+        """Cost of each row."""
+        return self.potential.value(at.margins)
+
+    def log_weights(self, at: Position) -> FloatArray:
+        """Logarithm of how fast the cost falls; -inf where it does not."""
+        falling = np.maximum(-self.potential.derivative(at.margins), 0.0)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(falling))
+
+    def ended(self, rows: SignedRows, at: Position) -> str | None:  # noqa: ARG002
+        """Go on as long as the cost falls."""
+        return None
+
+    def step(self, rows: SignedRows, at: Position, heard: Heard) -> Step | str:
+        """Minimise the cost along the hypothesis."""
+        away = heard.agreement - at.margins if self.in_hull else heard.agreement
+        line = _Line(self.potential, rows, at.margins, away)
+        if line.slope(0.0) >= -LEAST_EDGE * float(np.abs(away).max()):
+            return "no learner points downhill"
+        size = line.lowest(min(self.largest_step, 1.0) if self.in_hull else self.largest_step)
+        if size == 0.0:
+            return "no step along the learner's answers lowers the cost"
+        return Step(size, decay=1.0 - size if self.in_hull else 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Line:
+    """The cost of the rows along one direction."""
+
+    potential: MarginPotential
+    rows: SignedRows
+    margins: FloatArray
+    away: FloatArray
+
+    def cost(self, size: float) -> float:
+        """Mean cost after a step."""
+        return self.rows.mean(self.potential.value(self.margins + size * self.away))
+
+    def slope(self, size: float) -> float:
+        """How fast the cost rises there."""
+        slopes = self.potential.derivative(self.margins + size * self.away)
+        return self.rows.mean(slopes * self.away)
+
+    def lowest(self, limit: float) -> float:
+        """Find where the cost is lowest in [0, limit]; 0 if it is nowhere lower than at 0.
+
+        There may be several valleys: the deepest on a grid is taken, and its bottom found. The grid
+        is geometric, since steps may be anything from tiny to the limit.
+        """
+        sizes = [0.0, *np.geomspace(1e-6 * limit, limit, _GRID).tolist()]
+        costs = [self.cost(size) for size in sizes]
+        best = int(np.argmin(costs))
+        size = self._bottom(sizes[max(best - 1, 0)], sizes[min(best + 1, _GRID)])
+        if self.cost(size) > costs[best] + _ROUNDING:
+            size = sizes[best]
+        return size if self.cost(size) < costs[0] else 0.0
+
+    def _bottom(self, low: float, high: float) -> float:
+        """Find a minimum: exactly where the slope changes its sign, else by values."""
+        if self.slope(low) < 0.0 < self.slope(high):
+            return float(brentq(self.slope, low, high, xtol=1e-14))
+        found = minimize_scalar(self.cost, bounds=(low, high), method="bounded")
+        return float(found.x)

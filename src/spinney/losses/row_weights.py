@@ -1,0 +1,86 @@
+"""Weights of rows under exponential loss; the loop is ``native/losses/row_weights.inl``."""
+
+import math
+
+import numpy as np
+
+from spinney._native import _ext
+from spinney.data.fixed_point import exact_total
+from spinney.typing import BoolArray, FloatArray, IntArray
+
+_NONE = np.empty(0)
+_NO_COUNTS = np.empty(0, np.int64)
+_UNIT = 2**60
+
+
+class RowCounts:
+    """How often each training row counts: repetitions where weights are whole, factors if not."""
+
+    def __init__(self, weights: FloatArray) -> None:
+        self.weights = weights
+        self.total = exact_total(weights)
+        is_whole = bool(np.all(weights == np.rint(weights))) and self.total < 2**31
+        is_one = is_whole and bool(np.all(weights == 1.0))
+        self.repetitions = weights.astype(np.int64) if is_whole and not is_one else _NO_COUNTS
+        self.factors = _NONE if is_whole else weights / weights.max()
+
+
+class RowWeights:
+    """A distribution over the training rows: what a learner is asked under."""
+
+    def __init__(self, distribution: FloatArray, counts: RowCounts) -> None:
+        """Take a distribution: weights of sum 1."""
+        self._given: FloatArray | None = distribution
+        # Rounded for one repetition of a row: rounding after it would not be a repetition.
+        repeats = len(counts.repetitions) > 0
+        of_one = distribution / counts.weights if repeats else distribution
+        bits = np.rint(of_one * (2.0**30 / of_one.max())).astype(np.int64)
+        self.whole: IntArray = bits * counts.repetitions if repeats else bits
+        """Whole numbers in the ratio of the weights, to 30 bits of the largest."""
+
+    @property
+    def distribution(self) -> FloatArray:
+        """Weights of the rows, of sum 1."""
+        if self._given is None:
+            self._given = self._distribution()
+        return self._given
+
+    def _distribution(self) -> FloatArray:
+        raise NotImplementedError
+
+
+class MarginWeights(RowWeights):
+    """Weights proportional to exp(-margin).
+
+    From scores and not from the weights before, so that nothing underflows over 10⁵ rounds. Sums
+    are exact: neither the order of rows nor the number of threads matters, and a row of weight 3
+    equals the row three times to the last bit.
+    """
+
+    def __init__(self, margins: FloatArray, counts: RowCounts, *, n_threads: int = 1) -> None:
+        self._given = None
+        self._counts = counts
+        self._least = float(margins.min())
+        self._shares, self.whole, high, low = _ext.weigh_rows(
+            margins, self._least, counts.factors, counts.repetitions, n_threads
+        )
+        self._units = int(high) * 2**30 + int(low)
+
+    def _distribution(self) -> FloatArray:
+        total = self._units / _UNIT
+        repeats = len(self._counts.repetitions) > 0
+        shares = self._shares * self._counts.weights if repeats else self._shares
+        return np.asarray(shares / total)
+
+    @property
+    def mean_exp(self) -> float:
+        """Mean of exp(-margin) under the weights the user gave."""
+        counts = self._counts
+        scale = float(counts.weights.max()) if len(counts.factors) else 1.0
+        return self._units / _UNIT * scale / counts.total * math.exp(-self._least)
+
+    def share_of(self, chosen: BoolArray) -> float:
+        """Weight of some rows, from 0 to 1."""
+        as_bytes = chosen.view(np.uint8)
+        high, low = _ext.sum_shares(self._shares, self._counts.repetitions, as_bytes)
+        return float((int(high) * 2**30 + int(low)) / self._units)
