@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from spinney.ensembles.adaptive.classifier import AdaBoostClassifier as AdaBoostClassifier
+    from spinney.ensembles.adaptive.regressor import AdaBoostRegressor as AdaBoostRegressor
     from spinney.ensembles.functional.classifier import (
         FunctionalGradientBoostingClassifier as FunctionalGradientBoostingClassifier,
     )
@@ -39,6 +40,7 @@ __version__ = _version("spinney")
 
 ESTIMATORS = {
     "AdaBoostClassifier": "spinney.ensembles.adaptive.classifier",
+    "AdaBoostRegressor": "spinney.ensembles.adaptive.regressor",
     "DecisionTreeClassifier": "spinney.ensembles.trees.decision_tree",
     "DecisionTreeRegressor": "spinney.ensembles.trees.decision_tree",
     "FunctionalGradientBoostingClassifier": "spinney.ensembles.functional.classifier",
@@ -55,6 +57,7 @@ _PUBLIC = {**ESTIMATORS, "load": "spinney.io.save_load", "save": "spinney.io.sav
 
 __all__ = [
     "AdaBoostClassifier",
+    "AdaBoostRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "FunctionalGradientBoostingClassifier",

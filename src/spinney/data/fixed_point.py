@@ -98,6 +98,11 @@ def exact_sums(weights: FloatArray, values: FloatArray, starts: IntArray) -> Flo
     return np.asarray(np.ldexp(sums, exponents + exponent), np.float64)
 
 
+def exact_sum(weights: FloatArray, values: FloatArray) -> float:
+    """Sum ``weight * value`` over all rows, as ``exact_sums`` does."""
+    return float(exact_sums(weights, values, np.zeros(1, np.int64))[0])
+
+
 def _scaled(numbers: FloatArray, exponent: int) -> FloatArray:
     """Give ``numbers * 2**exponent``: ``np.ldexp``, ten times as fast where 2**exponent is a float.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
 
-from spinney.data.fixed_point import exact_sums, exact_total
+from spinney.data.fixed_point import exact_sum, exact_sums, exact_total
 from spinney.losses.line_search import best_quantile_step, best_steps
 from spinney.losses.loss import MultinomialLoss, PointLoss
 from spinney.typing import AnyArray, FloatArray, IntArray
@@ -47,7 +47,7 @@ class RowLoss(abc.ABC):
 
     @abc.abstractmethod
     def gradients(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Derivatives by the scores; (n_rows, n_scores)."""
+        """Give the derivatives by the scores; (n_rows, n_scores)."""
 
     @abc.abstractmethod
     def start(self, y: FloatArray, weights: FloatArray) -> FloatArray:
@@ -62,8 +62,7 @@ class RowLoss(abc.ABC):
         """Weighted mean over rows."""
         with np.errstate(over="ignore", invalid="ignore"):
             values = self.values(rows.y, rows.scores)
-        total = exact_sums(rows.weights, values, np.zeros(1, np.int64))[0]
-        return float(total / exact_total(rows.weights))
+        return exact_sum(rows.weights, values) / exact_total(rows.weights)
 
     def steps(self, rows: ScoredRows, directions: FloatArray, starts: IntArray) -> FloatArray:
         """Find t such that the loss of some rows at ``scores + t * directions`` is least.
@@ -129,7 +128,7 @@ class PointRowLoss(RowLoss):
                 return np.exp((1 - 2 * y) * s)
 
     def gradients(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Derivatives by the score; (n_rows, 1)."""
+        """Give the derivatives by the score; (n_rows, 1)."""
         return self._slopes(y, scores[:, 0])[:, np.newaxis]
 
     def _slopes(self, y: FloatArray, s: FloatArray) -> FloatArray:
@@ -192,7 +191,7 @@ class MultinomialRowLoss(RowLoss):
         return -logs[np.arange(len(y)), y.astype(np.int64)]
 
     def gradients(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Derivatives by the scores; (n_rows, n_classes)."""
+        """Give the derivatives by the scores; (n_rows, n_classes)."""
         shares = np.array(softmax(scores, axis=1))
         shares[np.arange(len(y)), y.astype(np.int64)] -= 1.0
         return shares
@@ -203,5 +202,5 @@ class MultinomialRowLoss(RowLoss):
 
 
 def _segments(starts: IntArray, n_rows: int) -> IntArray:
-    """Number the rows by the segment they are in."""
+    """Say of each row which segment it is in."""
     return np.repeat(np.arange(len(starts)), np.diff(starts, append=n_rows))

@@ -39,7 +39,7 @@ class UserLoss(RowLoss):
         return self._numbers(self._given, y, scores, 0)
 
     def gradients(self, y: FloatArray, scores: FloatArray) -> FloatArray:
-        """Derivatives by the score; (n_rows, 1)."""
+        """Give the derivatives by the score; (n_rows, 1)."""
         if hasattr(self._given, "value"):
             return self._numbers(self._given.gradient, y, scores, None)[:, np.newaxis]
         return self._numbers(self._given, y, scores, 1)[:, np.newaxis]

@@ -17,6 +17,7 @@ from spinney.model import sections
 from spinney.model.committee import MAX_MEMBERS, MAX_NESTING, Committee
 from spinney.model.forest import NODE_ARRAYS, OTHER_ARRAYS, Output, TreeForest
 from spinney.model.links import BINARY_LINKS
+from spinney.model.median import MedianForest
 from spinney.model.model import Model, Policy
 from spinney.typing import AnyArray, FloatArray
 
@@ -36,6 +37,12 @@ def model_from_state(meta: Mapping[str, Any], arrays: Arrays, *, nesting: int = 
         return _forest(meta, arrays)
     if kind == Committee.kind:
         return _committee(meta, arrays, nesting)
+    if kind == MedianForest.kind:
+        _expect_keys(meta, {"kind", "trees"})
+        trees = model_from_state(_part(meta, "trees"), arrays, nesting=MAX_NESTING)
+        if not isinstance(trees, TreeForest):
+            raise InvalidModel("a median needs trees")
+        return MedianForest(trees)
     raise InvalidModel(f"unknown kind of model: {kind!r}")
 
 
