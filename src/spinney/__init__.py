@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from spinney.ensembles.functional.classifier import (
         FunctionalGradientBoostingClassifier as FunctionalGradientBoostingClassifier,
     )
+    from spinney.ensembles.functional.l2_boost import L2BoostRegressor as L2BoostRegressor
     from spinney.ensembles.functional.regressor import (
         FunctionalGradientBoostingRegressor as FunctionalGradientBoostingRegressor,
     )
@@ -49,6 +50,7 @@ ESTIMATORS = {
     "GradientBoostingRegressor": "spinney.ensembles.gradient.regressor",
     "HistGradientBoostingClassifier": "spinney.ensembles.gradient.drop_in",
     "HistGradientBoostingRegressor": "spinney.ensembles.gradient.drop_in",
+    "L2BoostRegressor": "spinney.ensembles.functional.l2_boost",
     "MarginBoostClassifier": "spinney.ensembles.margin.classifier",
 }
 """Public estimators and where they live; a model file may name these classes and no others."""
@@ -66,6 +68,7 @@ __all__ = [
     "GradientBoostingRegressor",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
+    "L2BoostRegressor",
     "MarginBoostClassifier",
     "load",
     "save",

@@ -8,7 +8,6 @@ import abc
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, log_softmax, softmax
 
 from spinney.data.fixed_point import exact_sum, exact_sums, exact_total
 from spinney.losses.line_search import best_quantile_step, best_steps
@@ -149,7 +148,7 @@ class PointRowLoss(RowLoss):
             case "tweedie":
                 return np.exp((2 - p) * s) - y * np.exp((1 - p) * s)
             case "logistic":
-                return np.asarray(expit(s) - y)
+                return _logistic(s) - y
             case _:
                 return (1 - 2 * y) * np.exp((1 - 2 * y) * s)
 
@@ -187,18 +186,25 @@ class MultinomialRowLoss(RowLoss):
 
     def values(self, y: FloatArray, scores: FloatArray) -> FloatArray:
         """Loss of each row; (n_rows,)."""
-        logs = np.asarray(log_softmax(scores, axis=1))
-        return -logs[np.arange(len(y)), y.astype(np.int64)]
+        below = scores - scores.max(axis=1, keepdims=True)
+        own = below[np.arange(len(y)), y.astype(np.int64)]
+        return np.asarray(np.log(np.exp(below).sum(axis=1)) - own)
 
     def gradients(self, y: FloatArray, scores: FloatArray) -> FloatArray:
         """Give the derivatives by the scores; (n_rows, n_classes)."""
-        shares = np.array(softmax(scores, axis=1))
+        shares: FloatArray = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
         shares[np.arange(len(y)), y.astype(np.int64)] -= 1.0
         return shares
 
     def start(self, y: FloatArray, weights: FloatArray) -> FloatArray:
         """Logarithms of the shares of the classes."""
         return MultinomialLoss(self.n_scores).start(y, weights)
+
+
+def _logistic(scores: FloatArray) -> FloatArray:
+    small = np.exp(-np.abs(scores))  # never overflows
+    return np.where(scores < 0, small, 1.0) / (1.0 + small)
 
 
 def _segments(starts: IntArray, n_rows: int) -> IntArray:
