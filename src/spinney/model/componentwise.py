@@ -88,8 +88,9 @@ class ComponentwiseSum(Model):
         table = self.conform(X, estimator_name)
         total = np.full(table.n_rows, self.arrays["start"][0])
         coefficients = self.coefficients
-        for place in np.flatnonzero(coefficients):
-            total += coefficients[place] * self.centred(table, int(place))
+        with np.errstate(over="ignore", invalid="ignore"):  # infinities may meet
+            for place in np.flatnonzero(coefficients):
+                total += coefficients[place] * self.centred(table, int(place))
         return total[:, np.newaxis]
 
     def centred(self, table: Table, place: int) -> FloatArray:

@@ -22,7 +22,7 @@ from spinney.model.componentwise import ComponentwiseSum
 def problem(seed=0, n_rows=40, n_features=5):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_features)) @ rng.normal(size=(n_features, n_features))
-    return X, X[:, 0] - 2 * X[:, 1] + rng.normal(size=n_rows)
+    return X, X[:, 0] - 2 * X[:, -1] + rng.normal(size=n_rows)
 
 
 # The path, as matrices say it
@@ -162,9 +162,6 @@ def test_coefficients_and_intercept_predict():
     X, y = problem()
     model = L2BoostRegressor().fit(X, y)
     assert model.predict(X) == pytest.approx(X @ model.coef_ + model.intercept_, abs=1e-12)
-    assert np.array_equal(
-        model.model_[:3].predictions(X)[:, 0], model.model_[:3].predictions(X)[:, 0]
-    )
     third = list(model.staged_predict(X))[2]
     assert model.model_[:3].predictions(X)[:, 0] == pytest.approx(third, abs=1e-12)
 
@@ -223,9 +220,9 @@ def test_a_model_whose_parts_contradict_each_other_is_refused(changes, words):
 
 
 def test_categories_and_infinities_are_refused():
-    with pytest.raises(InvalidInputType, match="'x1' holds categories.*OneHotEncoder"):
+    with pytest.raises(InvalidInputType, match=r"'x1' holds categories.*OneHotEncoder"):
         L2BoostRegressor().fit([[1.0, "a"], [2.0, "b"]], [1.0, 2.0])
-    with pytest.raises(InvalidInput, match="'x0' contains infinity in row 1"):
+    with pytest.raises(InvalidInput, match=r"'x0' contains infinity in row 1"):
         L2BoostRegressor().fit([[1.0], [np.inf]], [1.0, 2.0])
 
 
@@ -252,6 +249,6 @@ def test_more_folds_than_rows_are_refused():
 
 def test_weights_too_small_for_any_round_are_reported():
     X, y = problem()
-    with pytest.warns(SmallWeights, match="add up to 0.04"):
+    with pytest.warns(SmallWeights, match=r"add up to 0\.04"):
         model = L2BoostRegressor().fit(X, y, np.full(40, 0.001))
     assert model.n_iter_ == 0
