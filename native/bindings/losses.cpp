@@ -72,6 +72,38 @@ void bind_losses(nb::module_& module) {
         "exact_log", [](double x) { return exact_log(x); }, "x"_a,
         "Natural logarithm of a positive number, the same bits on every machine.");
     module.def(
+        "exact_exp", [](double x) { return exact_exp(x); }, "x"_a,
+        "e to the x, the same bits on every machine.");
+    module.def(
+        "exact_exp_of",
+        [](const Array<double>& numbers) {
+            std::vector<double> powers(numbers.size());
+            for (std::size_t i = 0; i < powers.size(); ++i)
+                powers[i] = exact_exp(numbers.data()[i]);
+            return give(std::move(powers));
+        },
+        "numbers"_a, "e to each number.");
+    module.def(
+        "exact_log_of",
+        [](const Array<double>& numbers) {
+            std::vector<double> logs(numbers.size());
+            for (std::size_t i = 0; i < logs.size(); ++i) logs[i] = exact_log(numbers.data()[i]);
+            return give(std::move(logs));
+        },
+        "numbers"_a, "Natural logarithms of positive numbers.");
+    module.def(
+        "move_margins",
+        [](const Output<double>& margins, const Array<std::uint8_t>& right, double if_right,
+           double if_wrong) {
+            if (margins.size() == 0 || right.size() != margins.size()) {
+                throw Failure(FailureKind::kInvalidInput, "margins and answers differ in length");
+            }
+            nb::gil_scoped_release unlocked;
+            return move_margins(view(margins), view(right), if_right, if_wrong);
+        },
+        "margins"_a.noconvert(), "right"_a, "if_right"_a, "if_wrong"_a,
+        "Add one of two steps to every margin, in place; gives the least margin then.");
+    module.def(
         "fill_derivatives",
         [](const std::string& loss, double parameter, const Array<double>& y,
            const Array<double>& scores, const Output<float>& gradients,

@@ -1,5 +1,8 @@
 #include "native/losses/row_weights.hpp"
 
+#include <algorithm>
+#include <array>
+#include <limits>
 #include <vector>
 
 #include "native/base/isa.hpp"
@@ -37,6 +40,20 @@ ShareSum weigh_rows(const WeighTask& task, int n_threads) {
     ShareSum total;
     for (const ShareSum& sum : sums) total.add(sum);
     return total;
+}
+
+double move_margins(std::span<double> margins, std::span<const std::uint8_t> right, double if_right,
+                    double if_wrong) {
+    const std::array<double, 2> step = {if_wrong, if_right};
+    // In strands, because one minimum would wait for the one before; a minimum has no rounding.
+    std::array<double, 4> least;
+    least.fill(std::numeric_limits<double>::infinity());
+    for (std::size_t i = 0; i < margins.size(); ++i) {
+        const double moved = margins[i] + step[right[i]];
+        margins[i] = moved;
+        least[i % 4] = moved < least[i % 4] ? moved : least[i % 4];
+    }
+    return *std::min_element(least.begin(), least.end());
 }
 
 ShareSum sum_shares(std::span<const double> shares, std::span<const std::int64_t> counts,

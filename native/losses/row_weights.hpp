@@ -36,6 +36,10 @@ ShareSum weigh_rows(const WeighTask& task, int n_threads);
 ShareSum sum_shares(std::span<const double> shares, std::span<const std::int64_t> counts,
                     std::span<const std::uint8_t> chosen);
 
+/// Adds one of two steps to every margin; right: 0 or 1 per row. Returns the least margin then.
+double move_margins(std::span<double> margins, std::span<const std::uint8_t> right, double if_right,
+                    double if_wrong);
+
 using WeighKernel = ShareSum(const WeighTask& task);
 WeighKernel weigh_portable, weigh_avx2, weigh_avx512;
 

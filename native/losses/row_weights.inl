@@ -3,17 +3,29 @@
 namespace spinney {
 
 ShareSum NAME(weigh)(const WeighTask& task) {
-    for (std::size_t i = 0; i < task.n; ++i) {
-        const double share = exact_exp(task.least - task.margins[i]);
-        task.shares[i] = task.factors != nullptr ? share * task.factors[i] : share;
+    const double* __restrict margins = task.margins;
+    double* __restrict shares = task.shares;
+    for (std::size_t i = 0; i < task.n; ++i) shares[i] = exact_exp(task.least - margins[i]);
+    if (task.factors != nullptr) {
+        const double* __restrict factors = task.factors;
+        for (std::size_t i = 0; i < task.n; ++i) shares[i] *= factors[i];
     }
     ShareSum sum;
+    std::int64_t* __restrict whole = task.whole;
+    if (task.counts == nullptr) {
+        for (std::size_t i = 0; i < task.n; ++i) {
+            const ShareBits bits = cut_share(shares[i]);
+            whole[i] = bits.high;
+            sum.high += bits.high;
+            sum.low += bits.low;
+        }
+        return sum;
+    }
     for (std::size_t i = 0; i < task.n; ++i) {
-        const ShareBits bits = cut_share(task.shares[i]);
-        const std::int64_t count = task.counts != nullptr ? task.counts[i] : 1;
-        task.whole[i] = bits.high * count;
-        sum.high += bits.high * count;
-        sum.low += bits.low * count;
+        const ShareBits bits = cut_share(shares[i]);
+        whole[i] = bits.high * task.counts[i];
+        sum.high += whole[i];
+        sum.low += bits.low * task.counts[i];
     }
     return sum;
 }

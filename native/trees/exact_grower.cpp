@@ -1,6 +1,7 @@
 #include "native/trees/exact_grower.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "native/base/parallel.hpp"
 #include "native/trees/exact_split.hpp"
@@ -25,7 +26,7 @@ struct ExactGrowingNode {
     std::int32_t left = -1;
     std::int32_t right = -1;
     typename Rows::Sums total;
-    ExactSplit best;  ///< applied once the node has children
+    ExactSplit<Rows> best;  ///< applied once the node has children
 
     std::size_t n_rows() const { return last - first; }
 };
@@ -35,15 +36,15 @@ struct ExactGrowingNode {
 template <class Rows>
 class ExactGrower {
   public:
-    ExactGrower(const SortedColumns& columns, const ExactRows& data, const TreeSettings& settings,
-                int n_threads)
+    ExactGrower(const SortedColumns& columns, const ExactRows& data, const Rows& rows,
+                const TreeSettings& settings, int n_threads)
         : columns_(columns),
           data_(data),
-          rows_(data),
+          rows_(rows),
           settings_(settings),
           n_threads_(n_threads),
-          members_(columns.n_rows()),
-          open_(settings.max_leaf_nodes > 0) {}
+          open_(settings.max_leaf_nodes > 0),
+          node_of_row_(columns.n_rows(), 0) {}
 
     ExactTree grow() {
         open_root();
@@ -69,8 +70,7 @@ class ExactGrower {
     void open_root() {
         Node root;
         root.last = columns_.n_rows();
-        root.total = rows_.none();
-        for (std::uint32_t row = 0; row < columns_.n_rows(); ++row) rows_.add(root.total, row);
+        root.total = rows_.total();
         root.n_present.resize(columns_.n_features());
         for (std::size_t f = 0; f < columns_.n_features(); ++f) {
             root.n_present[f] = static_cast<std::uint32_t>(columns_.feature(f).n_present);
@@ -86,23 +86,33 @@ class ExactGrower {
         return std::span(all).subspan(node.first, node.n_rows());
     }
 
+    /// The rows of a node. A stump of numbers never asks: putting rows in order costs as much as
+    /// looking at two features.
+    std::span<const std::uint32_t> members(const Node& node) {
+        return all_members().rows(node.first, node.last);
+    }
+    NodeRows& all_members() {
+        if (!members_) members_.emplace(columns_.n_rows());
+        return *members_;
+    }
+
     /// Looks for a split and queues the node if there is one; a node without stays a leaf.
     void open(std::int32_t id) {
         Node& node = nodes_[static_cast<std::size_t>(id)];
         if (!may_split(node)) return;
         const auto features = draw_features(columns_.n_features(), settings_, id);
-        const ExactNode<Rows> task{node.total,
-                                   settings_.min_samples_leaf / data_.weight_scale * kGridSlack,
-                                   settings_.min_gain / gain_unit()};
-        std::vector<ExactSplit> best(features.size());
+        const ExactNode<Rows> task{
+            node.total, settings_.min_samples_leaf / data_.weight_scale * kGridSlack,
+            settings_.min_gain / gain_unit(), settings_.min_gain / gain_unit()};
+        std::vector<ExactSplit<Rows>> best(features.size());
         parallel_for(threads_for(node), features.size(), [&](std::size_t i) {
             const std::size_t f = features[i];
             ExactSearch<Rows> search(rows_, columns_, f, task);
             best[i] = columns_.feature(f).is_categorical
-                          ? search.categories(members_.rows(node.first, node.last))
+                          ? search.categories(members(node))
                           : search.numbers(order(f, node), node.n_present[f]);
         });
-        for (ExactSplit& found : best) {
+        for (ExactSplit<Rows>& found : best) {
             if (!found.split.exists()) continue;
             if (!node.best.split.exists() || found.split.gain > node.best.split.gain) {
                 node.best = std::move(found);
@@ -126,51 +136,53 @@ class ExactGrower {
         Node left;
         Node right;
         Node& parent = nodes_[static_cast<std::size_t>(id)];
-        const std::size_t middle = move_rows(parent);
-        left.first = parent.first;
-        left.last = right.first = middle;
-        right.last = parent.last;
         left.depth = right.depth = parent.depth + 1;
-        left.total = rows_.none();
-        for (const std::uint32_t row : members_.rows(left.first, left.last)) {
-            rows_.add(left.total, row);
-        }
+        left.total = parent.best.left;
         right.total = Rows::difference(parent.total, left.total);
-        if (may_split(left) || may_split(right)) move_orders(parent, left, right);
         parent.left = static_cast<std::int32_t>(nodes_.size());
         parent.right = parent.left + 1;
         const std::int32_t left_id = parent.left;
+        left.first = parent.first;
+        right.last = parent.last;
+        left.last = right.first = parent.first + send_rows(parent);
+        if (may_split(left) || may_split(right)) {
+            all_members().split(parent.first, parent.last,
+                                [&](std::uint32_t row) { return node_of_row_[row] == left_id; });
+            move_orders(parent, left, right);
+        }
         nodes_.push_back(std::move(left));  // `parent` may dangle from here on
         nodes_.push_back(std::move(right));
         open(left_id);
         open(left_id + 1);
     }
 
-    /// Puts the rows of the left child in front; notes for every row where it goes.
-    std::size_t move_rows(const Node& parent) {
-        goes_left_.resize(columns_.n_rows());
-        mark_left(parent);
-        return members_.split(parent.first, parent.last,
-                              [this](std::uint32_t row) { return goes_left_[row] != 0; });
-    }
-
-    void mark_left(const Node& parent) {
+    /// Notes for every row of a node to which child it goes; returns how many go left.
+    std::size_t send_rows(const Node& parent) {
         const Split& split = parent.best.split;
         const auto f = static_cast<std::size_t>(split.feature);
         const SortedFeature& feature = columns_.feature(f);
-        if (feature.is_categorical) {
-            const auto missing = static_cast<std::uint8_t>(feature.n_bins);
-            for (const std::uint32_t row : members_.rows(parent.first, parent.last)) {
-                goes_left_[row] = split.sends_left(feature.bins[row], missing) ? 1 : 0;
-            }
-            return;
+        if (!feature.is_categorical) return send_numbers(parent, order(f, parent));
+        const auto missing = static_cast<std::uint8_t>(feature.n_bins);
+        std::size_t n_left = 0;
+        for (const std::uint32_t row : members(parent)) {
+            const bool left = split.sends_left(feature.bins[row], missing);
+            node_of_row_[row] = left ? parent.left : parent.right;
+            n_left += left ? 1 : 0;
         }
-        const auto entries = order(f, parent);
+        return n_left;
+    }
+
+    std::size_t send_numbers(const Node& parent, std::span<const OrderedRow> entries) {
+        const auto f = static_cast<std::size_t>(parent.best.split.feature);
+        const bool missing_left = parent.best.split.missing_left;
         const std::size_t n_present = parent.n_present[f];
-        for (std::size_t i = 0; i < entries.size(); ++i) {
-            const bool left = i < n_present ? i < parent.best.n_left : split.missing_left;
-            goes_left_[entries[i].row()] = left ? 1 : 0;
-        }
+        const auto send = [&](std::span<const OrderedRow> some, std::int32_t child) {
+            for (const OrderedRow& entry : some) node_of_row_[entry.row()] = child;
+        };
+        send(entries.first(parent.best.n_left), parent.left);
+        send(entries.subspan(parent.best.n_left, n_present - parent.best.n_left), parent.right);
+        send(entries.subspan(n_present), missing_left ? parent.left : parent.right);
+        return parent.best.n_left + (missing_left ? entries.size() - n_present : 0);
     }
 
     /// Splits the order of every numeric feature between the children, keeping it.
@@ -208,7 +220,7 @@ class ExactGrower {
         for (std::size_t i = 0; i < from.size(); ++i) {
             if (i == parent.n_present[f]) present_left = n_left;
             const std::uint32_t row = from[i].row();
-            const bool left = goes_left_[row] != 0;
+            const bool left = node_of_row_[row] == parent.left;
             starts_left = starts_left || from[i].starts_value();
             starts_right = starts_right || from[i].starts_value();
             to_left[n_left] = OrderedRow(row, starts_left && n_left > 0);
@@ -223,14 +235,14 @@ class ExactGrower {
         return static_cast<std::uint32_t>(present_left);
     }
 
-    ExactTree frozen() const {
+    ExactTree frozen() {
         ExactTree tree;
-        tree.leaf_of_row.resize(columns_.n_rows());
         struct Visit {
             std::int32_t id;
             std::int32_t parent;  ///< place whose `right` this node is; -1: none
         };
         std::vector<Visit> stack = {{0, -1}};
+        std::vector<std::int32_t> places(nodes_.size());  // in preorder, by order of creation
         while (!stack.empty()) {
             const Visit visit = stack.back();
             stack.pop_back();
@@ -238,15 +250,14 @@ class ExactGrower {
             const auto place = static_cast<std::int32_t>(tree.threshold.size());
             if (visit.parent >= 0) tree.nodes.right[static_cast<std::size_t>(visit.parent)] = place;
             append(tree, node);
+            places[static_cast<std::size_t>(visit.id)] = place;
             if (node.left >= 0) {
                 stack.push_back({node.right, place});
                 stack.push_back({node.left, -1});
-            } else {
-                for (const std::uint32_t row : members_.rows(node.first, node.last)) {
-                    tree.leaf_of_row[row] = place;
-                }
             }
         }
+        for (std::int32_t& node : node_of_row_) node = places[static_cast<std::size_t>(node)];
+        tree.leaf_of_row = std::move(node_of_row_);
         return tree;
     }
 
@@ -263,28 +274,27 @@ class ExactGrower {
 
     const SortedColumns& columns_;
     const ExactRows& data_;
-    Rows rows_;
+    const Rows& rows_;
     const TreeSettings& settings_;
     int n_threads_;
-    NodeRows members_;
+    std::optional<NodeRows> members_;  ///< made when somebody asks for the rows of a node
     GrowthOrder open_;
     std::vector<Node> nodes_;
     std::vector<std::vector<OrderedRow>> orders_;  ///< of this tree; empty before its first split
     bool is_first_move_ = false;
-    std::vector<std::uint8_t> goes_left_;
+    std::vector<std::int32_t> node_of_row_;  ///< by order of creation; the deepest so far
 };
 
 }  // namespace
 
 ExactTree grow_exact_tree(const SortedColumns& columns, const ExactRows& rows,
                           const TreeSettings& settings, int n_threads) {
-    if (SignedRows::fits(rows)) {
-        return ExactGrower<SignedRows>(columns, rows, settings, n_threads).grow();
-    }
-    if (rows.n_outputs == 1) {
-        return ExactGrower<NumberRows>(columns, rows, settings, n_threads).grow();
-    }
-    return ExactGrower<VectorRows>(columns, rows, settings, n_threads).grow();
+    const auto grow = [&]<class Rows>(const Rows& stored) {
+        return ExactGrower<Rows>(columns, rows, stored, settings, n_threads).grow();
+    };
+    if (const auto signs = SignedRows::of(rows)) return grow(*signs);
+    if (rows.n_outputs == 1) return grow(NumberRows(rows));
+    return grow(VectorRows(rows));
 }
 
 }  // namespace spinney

@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
+
+#include "native/trees/sorted_columns.hpp"
 
 namespace spinney {
 
@@ -64,12 +68,38 @@ struct ScalarSums {
            exponential_part(all - weight, all_sum - sum);
 }
 
-/// What rows of one target share, however they are stored.
-class ScalarCriterion {
+/// Cuts of one feature that are judged together: what would go left in each.
+inline constexpr std::size_t kCutsAtOnce = 256;
+struct Cuts {
+    std::array<std::int64_t, kCutsAtOnce> sums;
+    std::array<std::int64_t, kCutsAtOnce> weights;
+    std::array<std::uint32_t, kCutsAtOnce> places;  ///< rows before it go left
+};
+using Gains = std::array<double, kCutsAtOnce>;
+
+/// The largest of the first n, or 0 if none is positive. In strands: one would wait for itself.
+inline double largest(const Gains& gains, std::size_t n) {
+    constexpr std::size_t kStrands = 8;
+    std::array<double, kStrands> most{};
+    std::size_t i = 0;
+    for (; i + kStrands <= n; i += kStrands) {
+        for (std::size_t k = 0; k < kStrands; ++k) {
+            most[k] = gains[i + k] > most[k] ? gains[i + k] : most[k];
+        }
+    }
+    for (; i < n; ++i) most[0] = gains[i] > most[0] ? gains[i] : most[0];
+    return *std::max_element(most.begin(), most.end());
+}
+
+/// Rows of one target, however they are stored. Loops over cuts have no branch, so that compilers
+/// make vectors of them.
+template <class Rows>
+class ScalarRows {
   public:
+    static constexpr bool kIsScalar = true;
     using Sums = ScalarSums;
 
-    explicit ScalarCriterion(const ExactRows& rows)
+    explicit ScalarRows(const ExactRows& rows)
         : criterion_(rows.criterion), value_scale_(rows.target_scale / rows.weight_scale) {}
 
     std::size_t n_orders() const { return 1; }
@@ -85,33 +115,58 @@ class ScalarCriterion {
         return static_cast<double>(sums.sum) / static_cast<double>(sums.weight);
     }
 
-    /// Gains of n splits, in units of the sums, from what goes left in each. One loop per
-    /// criterion, without a branch, so that compilers make vectors of it.
-    void gains(const double* sums, const double* weights, std::size_t n, const Sums& total,
-               double* to) const {
+    /// Whether a cut may gain more than `least`; most blocks hold none, and are done with this.
+    bool may_exceed(const Cuts& cuts, std::size_t n, const Sums& total, double least) const {
         const auto all = static_cast<double>(total.weight);
         const auto all_sum = static_cast<double>(total.sum);
-        switch (criterion_) {
-            case Criterion::kSquared:
-                for (std::size_t i = 0; i < n; ++i) {
-                    to[i] = squared_gain(sums[i], weights[i], all_sum, all);
-                }
-                return;
-            case Criterion::kExponential:
-                for (std::size_t i = 0; i < n; ++i) {
-                    to[i] = exponential_gain(sums[i], weights[i], all_sum, all);
-                }
-                return;
-            default:
-                for (std::size_t i = 0; i < n; ++i) to[i] = error_gain(sums[i], all_sum);
+        Gains excess;  // positive where the gain is above the limit, without its division
+        if (criterion_ == Criterion::kSquared) {
+            const double limit = least * all * (1.0 - 0x1p-40);  // no gain is missed by rounding
+            for (std::size_t i = 0; i < n; ++i) {
+                const double sum = Rows::to_double(cuts.sums[i]);
+                const double weight = Rows::to_double(cuts.weights[i]);
+                const double other = all - weight;
+                const double difference = sum * other - (all_sum - sum) * weight;
+                excess[i] = difference * difference - limit * (weight * other);
+            }
+        } else if (criterion_ == Criterion::kError) {
+            const double limit = 2.0 * least + std::abs(all_sum);
+            for (std::size_t i = 0; i < n; ++i) {
+                const double sum = Rows::to_double(cuts.sums[i]);
+                excess[i] = std::abs(sum) + std::abs(all_sum - sum) - limit;
+            }
+        } else {
+            return true;
         }
+        return largest(excess, n) > 0.0;
+    }
+
+    /// Whether what goes left could gain as much as `bound`, with room for rounding.
+    bool may_reach(const Sums& left, const Sums& total, double bound) const {
+        constexpr double kRounding = 0x1p-40;
+        const auto all = static_cast<double>(total.weight);
+        const bool one_side = left.weight == 0 || left.weight == total.weight;
+        return one_side || gain(left, total) >= bound * (1.0 - kRounding) - 0x1p-48 * all ||
+               (criterion_ == Criterion::kSquared && bound == 0.0);
+    }
+
+    /// Gains of cuts, in units of the sums.
+    void gains(const Cuts& cuts, std::size_t n, const Sums& total, Gains& to) const {
+        for (std::size_t i = 0; i < n; ++i) to[i] = gain({cuts.sums[i], cuts.weights[i]}, total);
     }
     double gain(const Sums& left, const Sums& total) const {
         const auto sum = static_cast<double>(left.sum);
         const auto weight = static_cast<double>(left.weight);
-        double gain = 0.0;
-        gains(&sum, &weight, 1, total, &gain);
-        return gain;
+        const auto all_sum = static_cast<double>(total.sum);
+        const auto all = static_cast<double>(total.weight);
+        switch (criterion_) {
+            case Criterion::kSquared:
+                return squared_gain(sum, weight, all_sum, all);
+            case Criterion::kExponential:
+                return exponential_gain(sum, weight, all_sum, all);
+            default:
+                return error_gain(sum, all_sum);
+        }
     }
     void values(const Sums& sums, std::vector<double>& to) const {
         to.push_back(mean(sums, 0) * value_scale_);
@@ -122,48 +177,114 @@ class ScalarCriterion {
     double value_scale_;
 };
 
-/// One sign per row: the target is the weight or its negative, one word for both.
-class SignedRows : public ScalarCriterion {
+/// One sign per row: the target is the weight or its negative. One short word for both, because a
+/// scan is as fast as rows in the order of their values are read, which is any order in memory.
+class SignedRows : public ScalarRows<SignedRows> {
   public:
-    static constexpr bool kIsScalar = true;
-
-    explicit SignedRows(const ExactRows& rows) : ScalarCriterion(rows), cells_(rows.targets) {}
-
-    /// Whether every target is the weight of its row or its negative.
-    static bool fits(const ExactRows& rows) {
-        if (rows.n_outputs != 1) return false;
+    /// Nothing, unless every target is the weight of its row or its negative, and all are short.
+    static std::optional<SignedRows> of(const ExactRows& rows) {
+        if (rows.n_outputs != 1) return std::nullopt;
+        SignedRows made(rows);
+        std::uint64_t odd = 0;
         for (std::size_t row = 0; row < rows.weights.size(); ++row) {
-            if (std::abs(rows.targets[row]) != rows.weights[row]) return false;
+            const std::int64_t weight = rows.weights[row];
+            const std::int64_t target = rows.targets[row];
+            odd |= static_cast<std::uint64_t>(weight) >> 31;
+            odd |= target == weight || target == -weight ? 0U : 1U;
+            made.cells_[row] = static_cast<std::int32_t>(target);
+            made.total_.sum += target;
+            made.total_.weight += weight;
         }
-        return true;
+        if (odd != 0 || made.total_.weight >= (std::int64_t{1} << 51)) return std::nullopt;
+        return made;
     }
-    using ScalarCriterion::add;
+    const Sums& total() const { return total_; }
+
+    /// By the bits of the mantissa: vectors lack the conversion of long integers.
+    [[gnu::always_inline]] static double to_double(std::int64_t number) {
+        constexpr std::uint64_t kMiddle = 0x4338000000000000U;  // 2^52 + 2^51
+        return std::bit_cast<double>(static_cast<std::uint64_t>(number) + kMiddle) -
+               std::bit_cast<double>(kMiddle);
+    }
+    using ScalarRows::add;
     void add(Sums& sums, std::uint32_t row) const {
         const std::int64_t cell = cells_[row];
         sums.sum += cell;
         sums.weight += std::abs(cell);
     }
 
+    /// Sums of some rows; how far those of a part of them can stray follows from them.
+    struct Spread {
+        Sums sums;
+    };
+    Spread spread(std::span<const OrderedRow> order) const {
+        Sums sums;
+        for (const OrderedRow& entry : order) add(sums, entry.row());
+        return {sums};
+    }
+    /// All positive rows may come first, or all negative ones.
+    static std::array<Sums, 4> corners(const Sums& before, const Spread& spread) {
+        const std::int64_t up = (spread.sums.weight + spread.sums.sum) / 2;
+        const std::int64_t down = (spread.sums.weight - spread.sums.sum) / 2;
+        Sums after = before;
+        add(after, spread.sums);
+        return {{before,
+                 after,
+                 {before.sum + up, before.weight + up},
+                 {before.sum - down, before.weight + down}}};
+    }
+
   private:
-    std::span<const std::int64_t> cells_;
+    explicit SignedRows(const ExactRows& rows) : ScalarRows(rows), cells_(rows.targets.size()) {}
+
+    std::vector<std::int32_t> cells_;
+    Sums total_;
 };
 
 /// One number per row; target and weight stand together, so that a row is one access.
-class NumberRows : public ScalarCriterion {
+class NumberRows : public ScalarRows<NumberRows> {
   public:
-    static constexpr bool kIsScalar = true;
-
-    explicit NumberRows(const ExactRows& rows)
-        : ScalarCriterion(rows), cells_(rows.weights.size()) {
+    explicit NumberRows(const ExactRows& rows) : ScalarRows(rows), cells_(rows.weights.size()) {
         for (std::size_t row = 0; row < cells_.size(); ++row) {
             cells_[row] = {rows.targets[row], rows.weights[row]};
+            add(total_, cells_[row]);
         }
     }
-    using ScalarCriterion::add;
+    const Sums& total() const { return total_; }
+    [[gnu::always_inline]] static double to_double(std::int64_t number) {
+        return static_cast<double>(number);
+    }
+    using ScalarRows::add;
     void add(Sums& sums, std::uint32_t row) const { add(sums, cells_[row]); }
+
+    /// Sums of some rows, and how far those of a part of them can stray.
+    struct Spread {
+        Sums sums;
+        std::int64_t up = 0;    ///< of positive targets
+        std::int64_t down = 0;  ///< of negative ones, less than 0
+    };
+    Spread spread(std::span<const OrderedRow> order) const {
+        Spread spread;
+        for (const OrderedRow& entry : order) {
+            const Sums& cell = cells_[entry.row()];
+            add(spread.sums, cell);
+            spread.up += std::max<std::int64_t>(cell.sum, 0);
+        }
+        spread.down = spread.sums.sum - spread.up;
+        return spread;
+    }
+    /// Any part of the weight may come with any part of the targets.
+    static std::array<Sums, 4> corners(const Sums& before, const Spread& spread) {
+        const std::int64_t weight = before.weight + spread.sums.weight;
+        return {{{before.sum + spread.up, before.weight},
+                 {before.sum + spread.up, weight},
+                 {before.sum + spread.down, before.weight},
+                 {before.sum + spread.down, weight}}};
+    }
 
   private:
     std::vector<Sums> cells_;
+    Sums total_;
 };
 
 /// Several targets per row: one-hot classes, or a sign per class.
@@ -175,8 +296,11 @@ class VectorRows {
         std::int64_t weight = 0;
     };
 
-    explicit VectorRows(const ExactRows& rows) : rows_(rows) {}
+    explicit VectorRows(const ExactRows& rows) : rows_(rows), total_(none()) {
+        for (std::uint32_t row = 0; row < rows.weights.size(); ++row) add(total_, row);
+    }
 
+    const Sums& total() const { return total_; }
     std::size_t n_orders() const { return rows_.n_outputs; }
     Sums none() const { return {std::vector<std::int64_t>(rows_.n_outputs, 0), 0}; }
     void add(Sums& sums, std::uint32_t row) const {
@@ -244,6 +368,7 @@ class VectorRows {
     }
 
     const ExactRows& rows_;
+    Sums total_;
 };
 
 }  // namespace spinney

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <limits>
 #include <numeric>
 
@@ -12,11 +13,13 @@
 
 namespace spinney {
 
-/// A split, and where it cuts.
+/// A split, and what it sends left.
+template <class Rows>
 struct ExactSplit {
     Split split;
     double threshold = 0.0;  ///< numeric
     std::size_t n_left = 0;  ///< numeric: rows with a value that go left
+    typename Rows::Sums left{};
     bool left_is_larger = false;
 };
 
@@ -26,6 +29,8 @@ struct ExactNode {
     const typename Rows::Sums& total;
     double min_weight;  ///< each side must have, in units
     double min_gain;    ///< in units
+    /// A gain that some cut is known to reach; the search of one feature spares the others work.
+    mutable std::atomic<double> bound = 0.0;
 };
 
 template <class Rows>
@@ -40,7 +45,7 @@ class ExactSearch {
     }
 
     /// order: the node's rows by value; n_present of them have one, the others follow.
-    ExactSplit numbers(std::span<const OrderedRow> order, std::size_t n_present) {
+    ExactSplit<Rows> numbers(std::span<const OrderedRow> order, std::size_t n_present) {
         Sums missing = rows_.none();
         for (const OrderedRow& entry : order.subspan(n_present)) rows_.add(missing, entry.row());
         has_missing_ = n_present < order.size();
@@ -51,7 +56,7 @@ class ExactSearch {
     }
 
     /// members: the node's rows, in any order.
-    ExactSplit categories(std::span<const std::uint32_t> members) {
+    ExactSplit<Rows> categories(std::span<const std::uint32_t> members) {
         const SortedFeature& feature = columns_.feature(f_);
         const std::size_t n_cells = feature.n_bins + 1;  // the last is that of missing values
         std::vector<Sums> cells(n_cells, rows_.none());
@@ -89,67 +94,134 @@ class ExactSearch {
         }
     }
 
-    /// Sums run from row to row; gains of a block of cuts are found together, without branches.
+    /// Looks closely only where a cut could be the best: the gain is a convex function of what goes
+    /// left, so inside a block it is no larger than at the corners of what can go left there.
     Sums scan_in_blocks(std::span<const OrderedRow> order) {
-        Block block;
-        Sums left = rows_.none();
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            block.sums[block.n] = static_cast<double>(left.sum);
-            block.weights[block.n] = static_cast<double>(left.weight);
-            block.places[block.n] = static_cast<std::uint32_t>(i);
-            block.n += order[i].starts_value() ? 1 : 0;
-            rows_.add(left, order[i].row());
-            if (block.n == kBlock) judge(block);
+        if (order.size() < 4 * kRowsPerBlock) return scan_rows(order, rows_.none(), 0);
+        std::vector<Block> blocks;
+        blocks.reserve(order.size() / kRowsPerBlock + 1);
+        Sums before = rows_.none();
+        for (std::size_t first = 0; first < order.size(); first += kRowsPerBlock) {
+            const std::size_t n = std::min(kRowsPerBlock, order.size() - first);
+            const auto rows = order.subspan(first, n);
+            if (rows[0].starts_value()) raise_bound(before);
+            blocks.push_back({before, rows_.spread(rows)});
+            Rows::add(before, blocks.back().spread.sums);
         }
-        judge(block);
+        const double bound = node_.bound.load(std::memory_order_relaxed);
+        for (std::size_t b = 0; b < blocks.size(); ++b) {
+            if (!may_exceed(blocks[b], bound)) continue;
+            const std::size_t first = b * kRowsPerBlock;
+            const std::size_t n = std::min(kRowsPerBlock, order.size() - first);
+            scan_rows(order.subspan(first, n), blocks[b].before, first);
+        }
+        return before;
+    }
+
+    static constexpr std::size_t kRowsPerBlock = 128;
+    struct Block {
+        Sums before;
+        typename Rows::Spread spread;
+    };
+
+    /// A gain that some cut of the node reaches. Found by any thread, in any order: it only saves
+    /// work, because a cut with that very gain is still looked at.
+    void raise_bound(const Sums& left) {
+        raise_bound_of(left);
+        if (!has_missing_) return;
+        Sums both = left;
+        Rows::add(both, missing_);
+        raise_bound_of(both);
+    }
+    void raise_bound_of(const Sums& left) {
+        const auto weight = static_cast<double>(left.weight);
+        if (!is_allowed(weight)) return;
+        const double gain = rows_.gain(left, node_.total);
+        double bound = node_.bound.load(std::memory_order_relaxed);
+        while (gain > bound &&
+               !node_.bound.compare_exchange_weak(bound, gain, std::memory_order_relaxed)) {
+        }
+    }
+
+    bool may_exceed(const Block& block, double bound) const {
+        for (const Sums& corner : Rows::corners(block.before, block.spread)) {
+            if (rows_.may_reach(corner, node_.total, bound)) return true;
+            if (!has_missing_) continue;
+            Sums both = corner;
+            Rows::add(both, missing_);
+            if (rows_.may_reach(both, node_.total, bound)) return true;
+        }
+        return false;
+    }
+
+    /// Offers the cuts between these rows, with `left` before the first of them, at `place`. Sums
+    /// run from row to row; gains are found for many cuts together, without branches.
+    Sums scan_rows(std::span<const OrderedRow> order, Sums left, std::size_t place) {
+        Cuts cuts;
+        for (std::size_t first = 0; first < order.size(); first += kCutsAtOnce) {
+            const std::size_t last = std::min(first + kCutsAtOnce, order.size());
+            std::size_t n = 0;  // in a register: through memory each row would wait for the last
+            for (std::size_t i = first; i < last; ++i) {
+                cuts.sums[n] = left.sum;
+                cuts.weights[n] = left.weight;
+                cuts.places[n] = static_cast<std::uint32_t>(place + i);
+                n += order[i].starts_value() ? 1 : 0;
+                rows_.add(left, order[i].row());
+            }
+            judge(cuts, n);
+        }
         return left;
     }
 
-    static constexpr std::size_t kBlock = 256;
-    struct Block {
-        std::array<double, kBlock> sums;
-        std::array<double, kBlock> weights;
-        std::array<std::uint32_t, kBlock> places;
-        std::size_t n = 0;
-    };
-
-    void judge(Block& block) {
-        std::array<double, kBlock> right;  // gains with missing values on the right
-        rows_.gains(block.sums.data(), block.weights.data(), block.n, node_.total, right.data());
-        std::array<double, kBlock> left;
-        if (has_missing_) {
-            std::array<double, kBlock> sums;
-            std::array<double, kBlock> weights;
-            for (std::size_t i = 0; i < block.n; ++i) {
-                sums[i] = block.sums[i] + static_cast<double>(missing_.sum);
-                weights[i] = block.weights[i] + static_cast<double>(missing_.weight);
-            }
-            rows_.gains(sums.data(), weights.data(), block.n, node_.total, left.data());
+    void judge(const Cuts& cuts, std::size_t n) {
+        if (has_missing_) return judge_both_sides(cuts, n);
+        if (!rows_.may_exceed(cuts, n, node_.total, best_.split.gain)) return;
+        Gains gains;
+        rows_.gains(cuts, n, node_.total, gains);
+        for (std::size_t i = 0; i < n; ++i) {
+            if (gains[i] > best_.split.gain) keep_cut(cuts, i, gains[i], false);
         }
-        for (std::size_t i = 0; i < block.n; ++i) {
-            if (right[i] > best_.split.gain) keep_cut(block, i, right[i], false);
-            if (has_missing_ && left[i] > best_.split.gain) keep_cut(block, i, left[i], true);
-        }
-        block.n = 0;
     }
 
-    void keep_cut(const Block& block, std::size_t i, double gain, bool missing_left) {
-        const double missing = missing_left ? static_cast<double>(missing_.weight) : 0.0;
-        if (keep(block.weights[i] + missing, gain)) keep_number(block.places[i], missing_left);
+    void judge_both_sides(const Cuts& cuts, std::size_t n) {
+        Gains right;  // with missing values on the right
+        Gains left;
+        Cuts both;
+        for (std::size_t i = 0; i < n; ++i) {
+            both.sums[i] = cuts.sums[i] + missing_.sum;
+            both.weights[i] = cuts.weights[i] + missing_.weight;
+        }
+        rows_.gains(cuts, n, node_.total, right);
+        rows_.gains(both, n, node_.total, left);
+        for (std::size_t i = 0; i < n; ++i) {
+            if (right[i] > best_.split.gain) keep_cut(cuts, i, right[i], false);
+            if (left[i] > best_.split.gain) keep_cut(cuts, i, left[i], true);
+        }
+    }
+
+    void keep_cut(const Cuts& cuts, std::size_t i, double gain, bool missing_left) {
+        Sums left = {cuts.sums[i], cuts.weights[i]};
+        if (missing_left) Rows::add(left, missing_);
+        if (keep(left, gain)) keep_number(cuts.places[i], missing_left);
     }
 
     bool offer(const Sums& left) {
         const double gain = rows_.gain(left, node_.total);
-        return gain > best_.split.gain && keep(static_cast<double>(left.weight), gain);
+        return gain > best_.split.gain && keep(left, gain);
+    }
+
+    bool is_allowed(double weight) const {
+        const double other = static_cast<double>(node_.total.weight) - weight;
+        return weight >= node_.min_weight && other >= node_.min_weight;
     }
 
     /// Keeps a better split, unless a side is too light.
-    bool keep(double weight, double gain) {
-        const double other = static_cast<double>(node_.total.weight) - weight;
-        if (weight < node_.min_weight || other < node_.min_weight) return false;
+    bool keep(const Sums& left, double gain) {
+        if (!is_allowed(static_cast<double>(left.weight))) return false;
         best_.split.gain = gain;
         best_.split.feature = static_cast<std::int32_t>(f_);
-        best_.left_is_larger = weight >= other;
+        best_.left = left;
+        best_.left_is_larger = left.weight >= node_.total.weight - left.weight;
         return true;
     }
 
@@ -164,7 +236,7 @@ class ExactSearch {
         best_.split.missing_left = missing_left;
     }
 
-    ExactSplit finished(std::span<const OrderedRow> order, std::size_t n_present) {
+    ExactSplit<Rows> finished(std::span<const OrderedRow> order, std::size_t n_present) {
         if (!best_.split.exists()) return best_;
         best_.threshold =
             best_.n_left == n_present
@@ -210,7 +282,7 @@ class ExactSearch {
     const SortedColumns& columns_;
     std::size_t f_;
     const ExactNode<Rows>& node_;
-    ExactSplit best_;
+    ExactSplit<Rows> best_;
     Sums missing_{};  ///< of rows without a value
     bool has_missing_ = false;
 };

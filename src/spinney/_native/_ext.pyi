@@ -98,6 +98,20 @@ def exact_log(x: float) -> float:
     Natural logarithm of a positive number, the same bits on every machine.
     """
 
+def exact_exp(x: float) -> float:
+    """e to the x, the same bits on every machine."""
+
+def exact_exp_of(numbers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    """e to each number."""
+
+def exact_log_of(numbers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    """Natural logarithms of positive numbers."""
+
+def move_margins(margins: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], right: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], if_right: float, if_wrong: float) -> float:
+    """
+    Add one of two steps to every margin, in place; gives the least margin then.
+    """
+
 def fill_derivatives(loss: str, parameter: float, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> tuple[float, float]:
     """
     Derivatives of a loss by the score, row by row; gives the largest magnitudes of both. hessians may be empty where all are 1.

@@ -1,5 +1,6 @@
 """Weights: of rows and of classes, checked once."""
 
+import math
 import numbers
 from collections.abc import Mapping
 from typing import Any
@@ -48,6 +49,24 @@ def read_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     return weights
 
 
+def near_one(sample_weight: Any) -> Any:
+    """Scale tiny or huge weights by a power of two, for a learner that looks at ratios only.
+
+    What is no array of positive numbers stays as it is, for ``read_weights`` to refuse.
+
+    Examples
+    --------
+    >>> near_one(np.array([2.0**-900, 2.0**-901]))
+    array([0.5 , 0.25])
+    """
+    if not isinstance(sample_weight, np.ndarray) or sample_weight.dtype.kind != "f":
+        return sample_weight
+    largest = float(sample_weight.max(initial=0.0))
+    if not 0 < largest < np.inf or _SMALLEST <= largest <= _LARGEST:
+        return sample_weight
+    return np.ldexp(sample_weight, -math.frexp(largest)[1])
+
+
 def _numbers(values: AnyArray) -> FloatArray:
     if values.dtype.kind == "c":
         raise InvalidInput("Complex data not supported: sample_weight is complex.")
@@ -68,8 +87,9 @@ def _check_weights(values: FloatArray) -> None:
         row = int(np.argmax(bad))
         if np.isnan(values[row]):
             raise missing_value("sample_weight", row)
+        known = "" if values[row] > 0 else "Negative values in data passed to `sample_weight`. "
         raise InvalidInput(
-            f"Row {row} of sample_weight is {values[row]}: weights must be finite and not "
+            f"{known}Row {row} of sample_weight is {values[row]}: weights must be finite and not "
             "negative (no infinity, no NaN). Correct it, or leave the row out with weight 0."
         )
     extreme = (values > 0) & ((values < _SMALLEST) | (values > _LARGEST))

@@ -67,6 +67,16 @@ class Reading:
     kept: AnyArray | None = None
     """Numbers of the rows in what was given; None: all of them."""
 
+    @property
+    def total_weight(self) -> float:
+        """Sum of the weights: how many rows there are, counting repetitions."""
+        return float(len(self.y)) if self.weights is None else exact_total(self.weights)
+
+    def binned(self, settings: IntakeSettings) -> Problem:
+        """Learn the bins and put the rows into them."""
+        binned = self.binner(settings).transform(self.table, n_threads=settings.n_threads)
+        return Problem(self.schema, self.target, binned, self.y, self.weights)
+
     def binner(self, settings: IntakeSettings, rows: AnyArray | None = None) -> Binner:
         """Learn the bins, from some of the rows or from all."""
         table, weights = self.table, self.weights
@@ -94,9 +104,7 @@ def read_rows(X: TableLike, y: Any, sample_weight: Any, settings: IntakeSettings
 
 def read_problem(X: TableLike, y: Any, sample_weight: Any, settings: IntakeSettings) -> Problem:
     """Read a table, its target and its weights, and bin it once."""
-    reading = read_rows(X, y, sample_weight, settings)
-    binned = reading.binner(settings).transform(reading.table, n_threads=settings.n_threads)
-    return Problem(reading.schema, reading.target, binned, reading.y, reading.weights)
+    return read_rows(X, y, sample_weight, settings).binned(settings)
 
 
 def _read_target(

@@ -190,6 +190,24 @@ class Seed:
 
 
 @dataclass(frozen=True, slots=True)
+class BaseLearner:
+    """An estimator with scikit-learn's methods, not its class; or None."""
+
+    none: str
+    """What None stands for."""
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether the value may be used."""
+        needed = ("fit", "predict", "get_params")
+        has_methods = all(callable(getattr(value, name, None)) for name in needed)
+        return value is None or (has_methods and not isinstance(value, type))
+
+    def describe(self) -> str:
+        """Finish the sentence "expected …"."""
+        return f"None for {self.none}, or an estimator with fit, predict and get_params"
+
+
+@dataclass(frozen=True, slots=True)
 class Checked:
     """Anything here: the code that uses it checks it against the data."""
 

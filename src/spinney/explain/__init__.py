@@ -20,6 +20,9 @@ from spinney.explain.shapley import ShapValues as ShapValues
 from spinney.explain.shapley import shap_importance as shap_importance
 from spinney.explain.shapley import shap_interactions as shap_interactions
 from spinney.explain.shapley import shap_values as shap_values
+from spinney.explain.split import SplitExplanation as SplitExplanation
+from spinney.explain.split import SplitNode as SplitNode
+from spinney.explain.split import explain_split as explain_split
 from spinney.explain.verification import Claim as Claim
 from spinney.explain.verification import Verification as Verification
 from spinney.explain.verification import verify as verify
@@ -34,9 +37,12 @@ __all__: list[str] = [
     "RowExplanation",
     "ShapInteractions",
     "ShapValues",
+    "SplitExplanation",
+    "SplitNode",
     "Verification",
     "accumulated_effects",
     "explain_row",
+    "explain_split",
     "gain_importance",
     "h_statistic",
     "individual_curves",

@@ -188,13 +188,13 @@ def _shown_values(given: Table, conformed: Table, schema: FeatureSchema) -> tupl
     found = dict(zip(given.names, given.columns, strict=True))
     shown = []
     for place, (name, used) in enumerate(zip(schema.names, conformed.columns, strict=True)):
-        text = _shown(found[name] if by_name else given.columns[place])
+        text = shown_value(found[name] if by_name else given.columns[place])
         is_unseen = used.kind is Kind.CATEGORICAL and used.values[0] < 0 and text != "missing"
         shown.append(f"{text} (unseen)" if is_unseen else text)
     return tuple(shown)
 
 
-def _shown(column: Column) -> str:
+def shown_value(column: Column) -> str:
     """Write the only value of a column as a person would."""
     value = column.dense(1)[0]
     if column.levels is not None:

@@ -4,13 +4,14 @@ Plain values stand for themselves. What JSON does not know is an object with one
 with ``$``; nothing in it names code to run.
 """
 
+import importlib
 import math
 import numbers
 from typing import Any
 
 import numpy as np
 
-from spinney.errors import CannotSave, InvalidFile
+from spinney.errors import CannotSave, InvalidFile, InvalidParameter
 
 _BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
@@ -41,6 +42,8 @@ def encode(value: Any, where: str) -> Any:
         return {"$array": [value.dtype.str, encode(value.tolist(), where)]}
     if isinstance(value, np.random.Generator | np.random.RandomState):
         return _encode_generator(value)
+    if _is_ours(value):
+        return _encode_estimator(value, where)
     raise CannotSave(
         f"{where} is a {type(value).__name__}, which has no safe form in a file. Set it to a "
         "number, a text, or a list or dict of these before saving."
@@ -63,11 +66,14 @@ def decode(value: Any) -> Any:
         "$dict": lambda pairs: {decode(key): decode(item) for key, item in pairs},
         "$array": _decode_array,
         "$generator": _decode_generator,
+        "$estimator": _decode_estimator,
     }
     if tag not in readers:
         raise InvalidFile(f"A parameter in the file has the unknown form {tag!r}.")
     try:
         return readers[tag](content)
+    except InvalidFile:
+        raise
     except (TypeError, ValueError, KeyError, OverflowError, AttributeError) as error:
         raise InvalidFile(f"A parameter in the file is damaged ({tag}).") from error
 
@@ -84,6 +90,33 @@ def _decode_array(content: Any) -> Any:
     if dtype.kind not in "biuf":
         raise InvalidFile("A parameter in the file is an array of an unknown type.")
     return np.array(decode(items), dtype)
+
+
+def _is_ours(value: Any) -> bool:
+    package = importlib.import_module("spinney")
+    name = type(value).__name__
+    return name in package.ESTIMATORS and type(value) is getattr(package, name)
+
+
+def _encode_estimator(estimator: Any, where: str) -> Any:
+    """Write a base learner as its class and its parameters; what it has learnt is no parameter."""
+    parameters = estimator.get_params(deep=False)
+    encoded = {name: encode(value, f"{where}__{name}") for name, value in parameters.items()}
+    return {"$estimator": [type(estimator).__name__, encoded]}
+
+
+def _decode_estimator(content: Any) -> Any:
+    name, parameters = content
+    package = importlib.import_module("spinney")
+    if not isinstance(name, str) or name not in package.ESTIMATORS:
+        raise InvalidFile(f"A parameter in the file is an estimator of an unknown class: {name!r}.")
+    values = {key: decode(value) for key, value in parameters.items()}
+    try:
+        estimator = getattr(package, name)(**values)
+        estimator._check_parameters()  # noqa: SLF001 - a file may carry any value
+    except InvalidParameter as error:
+        raise InvalidFile(f"A parameter in the file is wrong: {error}") from error
+    return estimator
 
 
 def _encode_generator(generator: np.random.Generator | np.random.RandomState) -> Any:

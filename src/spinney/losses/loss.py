@@ -73,6 +73,10 @@ class Loss(abc.ABC):
         """Give the optima of leaves from Newton's steps, where a formula knows them."""
         return newton
 
+    def newton_steps(self, exact: FloatArray) -> FloatArray:
+        """Take ``exact_steps`` back."""
+        return exact
+
     @abc.abstractmethod
     def start(self, y: FloatArray, weights: FloatArray | None) -> FloatArray:
         """Scores of the best constant prediction; (n_outputs,)."""
@@ -137,9 +141,21 @@ class PointLoss(Loss):
         """
         if self.link != "log":
             return newton
-        power = {"poisson": 1.0, "gamma": 2.0}.get(self.name, self.parameter)
-        steps: FloatArray = _ext.log_link_steps(newton, power)
+        steps: FloatArray = _ext.log_link_steps(newton, self._power)
         return steps
+
+    def newton_steps(self, exact: FloatArray) -> FloatArray:
+        """Take ``exact_steps`` back; where a step was cut off at -3, what was there is NaN."""
+        if self.link != "log":
+            return exact
+        power = self._power
+        ratio = np.exp(np.where(exact > -3.0, exact, np.nan))
+        return np.asarray((ratio - 1.0) / ((2.0 - power) + (power - 1.0) * ratio))
+
+    @property
+    def _power(self) -> float:
+        """Of the mean, that the variance is, under a loss with log link."""
+        return {"poisson": 1.0, "gamma": 2.0}.get(self.name, self.parameter)
 
     def with_parameter(self, value: float) -> Self:
         """Make the same loss with another delta, level or power.

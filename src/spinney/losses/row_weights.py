@@ -1,11 +1,10 @@
 """Weights of rows under exponential loss; the loop is ``native/losses/row_weights.inl``."""
 
-import math
-
 import numpy as np
 
 from spinney._native import _ext
 from spinney.data.fixed_point import exact_total
+from spinney.model.elementary import exact_exp
 from spinney.typing import BoolArray, FloatArray, IntArray
 
 _NONE = np.empty(0)
@@ -16,13 +15,19 @@ _UNIT = 2**60
 class RowCounts:
     """How often each training row counts: repetitions where weights are whole, factors if not."""
 
-    def __init__(self, weights: FloatArray) -> None:
+    def __init__(self, weights: FloatArray, *, n_threads: int = 1) -> None:
         self.weights = weights
+        self.n_threads = n_threads
         self.total = exact_total(weights)
         is_whole = bool(np.all(weights == np.rint(weights))) and self.total < 2**31
         is_one = is_whole and bool(np.all(weights == 1.0))
         self.repetitions = weights.astype(np.int64) if is_whole and not is_one else _NO_COUNTS
         self.factors = _NONE if is_whole else weights / weights.max()
+
+
+def move_margins(margins: FloatArray, right: BoolArray, if_right: float, if_wrong: float) -> float:
+    """Add one of two steps to every margin, in place; give the least margin then."""
+    return float(_ext.move_margins(margins, right.view(np.uint8), if_right, if_wrong))
 
 
 class RowWeights:
@@ -57,12 +62,15 @@ class MarginWeights(RowWeights):
     equals the row three times to the last bit.
     """
 
-    def __init__(self, margins: FloatArray, counts: RowCounts, *, n_threads: int = 1) -> None:
+    def __init__(
+        self, margins: FloatArray, counts: RowCounts, *, least: float | None = None
+    ) -> None:
+        """Weigh; ``least`` is the smallest margin, if it is known."""
         self._given = None
         self._counts = counts
-        self._least = float(margins.min())
+        self._least = float(margins.min()) if least is None else least
         self._shares, self.whole, high, low = _ext.weigh_rows(
-            margins, self._least, counts.factors, counts.repetitions, n_threads
+            margins, self._least, counts.factors, counts.repetitions, counts.n_threads
         )
         self._units = int(high) * 2**30 + int(low)
 
@@ -77,7 +85,7 @@ class MarginWeights(RowWeights):
         """Mean of exp(-margin) under the weights the user gave."""
         counts = self._counts
         scale = float(counts.weights.max()) if len(counts.factors) else 1.0
-        return self._units / _UNIT * scale / counts.total * math.exp(-self._least)
+        return self._units / _UNIT * scale / counts.total * exact_exp(-self._least)
 
     def share_of(self, chosen: BoolArray) -> float:
         """Weight of some rows, from 0 to 1."""

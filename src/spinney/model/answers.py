@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import softmax
 
 from spinney.errors import InvalidInput
+from spinney.model.elementary import log_of
 from spinney.typing import AnyArray, FloatArray
 
 LEAST_SHARE = 1e-5
@@ -59,11 +60,11 @@ def _confidence(shares: FloatArray) -> FloatArray:
 
 def _half_log_odds(shares: FloatArray) -> FloatArray:
     second = np.clip(shares[:, 1:], LEAST_SHARE, 1 - LEAST_SHARE)
-    return 0.5 * np.log(second / (1 - second))
+    return 0.5 * log_of(second / (1 - second))
 
 
 def _log_shares(shares: FloatArray) -> FloatArray:
-    logs = np.log(np.clip(shares, LEAST_SHARE, 1.0))
+    logs = log_of(np.clip(shares, LEAST_SHARE, 1.0))
     return np.asarray(logs - logs.mean(axis=1, keepdims=True))
 
 
@@ -163,10 +164,11 @@ def _shares(member: Any, X: Any, classes: AnyArray) -> FloatArray:
     known = np.asarray(getattr(member, "classes_", classes))
     places = np.searchsorted(classes, known).clip(max=len(classes) - 1)
     fits = given.ndim == 2 and given.shape[1] == len(known) and (classes[places] == known).all()
-    if not fits or not np.isfinite(given).all() or given.min(initial=0.0) < 0:
+    if not fits or given.min(initial=0.0) < 0 or not (abs(given.sum(axis=1) - 1) < 1e-3).all():
         raise InvalidInput(
             f"{type(member).__name__}.predict_proba gave an array of shape {given.shape} for the "
-            f"classes {list(known[:10])}; expected finite probabilities of {list(classes[:10])}."
+            f"classes {list(known[:10])}; expected probabilities of {list(classes[:10])} that sum "
+            "to 1."
         )
     shares = np.zeros((len(given), len(classes)))
     shares[:, places] = given

@@ -40,6 +40,9 @@ from spinney.theory.risk import combined_vc_dimension as combined_vc_dimension
 from spinney.theory.risk import margin_risk as margin_risk
 from spinney.theory.risk import sample_complexity as sample_complexity
 from spinney.theory.risk import vc_risk as vc_risk
+from spinney.theory.second_order import leaf_output as leaf_output
+from spinney.theory.second_order import similarity as similarity
+from spinney.theory.second_order import split_gain as split_gain
 from spinney.theory.statements import Statement as Statement
 from spinney.theory.trace import Trace as Trace
 

@@ -234,14 +234,15 @@ def certify(
     seed, draws = seed_from(random_state), None
     if hypotheses is not None and hypotheses[0] == "stumps":
         draws = stump_rademacher(table, n_draws=n_draws, random_state=seed).draws
+    known = np.isfinite(trace.normalisers)
     evidence = Evidence(
         margins=margins[weights > 0.0],
         weights=weights[weights > 0.0],
         errors=np.array(trace.errors, np.float64),
         alphas=np.array(trace.alphas, np.float64),
-        normalisers=np.array(trace.normalisers, np.float64),
+        normalisers=np.where(known, trace.normalisers, 1.0),
         n_classes=max(2, n_classes),
-        exponential=True,
+        exponential=bool(known.all()),
         hypotheses=hypotheses,
         delta=inside("delta", delta, 0.0, 1.0),
         thetas=number_array("thetas", np.atleast_1d(thetas), low=-1.0, high=1.0),
@@ -296,10 +297,14 @@ def _class_of(
 
 
 def _without_margins(evidence: Evidence) -> Evidence:
-    """Take margins out of what is stated if the normalisers are not those of exp(-y F)."""
-    if all(s.holds for s in statements_of(evidence) if s.name == "potential"):
+    """State nothing of training rows that follows from normalisers of another loss."""
+    fits = all(s.holds for s in statements_of(evidence) if s.name == "potential")
+    if evidence.exponential and fits:
         return evidence
-    note = "the distribution of margins, as the normalisers are not those of exp(-y F)."
+    note = (
+        "bounds of the training error and of margins, as the booster's normalisers are not those "
+        "of exp(-y F)."
+    )
     return replace(evidence, exponential=False, notes=(*evidence.notes, note))
 
 

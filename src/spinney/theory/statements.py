@@ -104,14 +104,15 @@ def _votes_are_best(evidence: Evidence) -> bool:
 
 
 def _about_training(evidence: Evidence) -> Iterator[Statement]:
-    if evidence.exponential:
-        yield Statement(
-            name="potential",
-            subject="log of the mean of exp(-y F)",
-            value=evidence.log_potential,
-            relation="=" if evidence.n_classes == 2 else "<=",
-            bound=evidence.log_product,
-        )
+    if not evidence.exponential:
+        return
+    yield Statement(
+        name="potential",
+        subject="log of the mean of exp(-y F)",
+        value=evidence.log_potential,
+        relation="=" if evidence.n_classes == 2 else "<=",
+        bound=evidence.log_product,
+    )
     numbers = {"product": math.exp(evidence.log_product)}
     if _shrinks_as_it_should(evidence):
         found = training_error_bounds(effective_errors(evidence))

@@ -82,7 +82,7 @@ class SortedTable:
             Whole numbers from -1 to 1 (a sign, or classes as a 1 among zeros), or finite numbers.
         weights : (n_rows,) whole numbers, not negative, less than 2**62 in all
             A row of weight 0 only lends its values to the thresholds.
-        settings : limits, in units of the weights
+        settings : limits; weights of nodes are shares of all weight
         criterion : one of ``CRITERIA``
         centred : whether numbers may be shifted before they are summed, which costs no digits
             where they lie far from 0 but loses their sign
@@ -92,10 +92,11 @@ class SortedTable:
             products, exponent = targets * weights[:, np.newaxis], 0
         else:
             centre, products, exponent = self._products(targets, weights, centred=centred)
+        unit = 1.0 / float(weights.sum())  # nodes tell their share of the weight
         grown = self._native.grow(
             products,
             weights,
-            (math.ldexp(1.0, exponent), 1.0),
+            (math.ldexp(unit, exponent), unit),
             CRITERIA[criterion],
             settings.to_native(),
             self._n_threads,

@@ -169,13 +169,13 @@ def test_the_largest_interaction_is_printed_first():
         ("incom", {}, InvalidParameter, "Did you mean 'income'"),
         (9, {}, InvalidParameter, "position from 0 to 3"),
         ([("age", "age")], {}, InvalidParameter, "one feature twice"),
-        ([("age", "tree", "member")], {}, InvalidParameter, "feature="),
+        ([("age", "tree", "member")], {}, InvalidParameter, "is neither the name nor the position"),
         (2.5, {}, InvalidParameter, "features=2.5"),
         ([], {}, InvalidParameter, "different features"),
         (None, {"max_rows": 1}, InvalidParameter, "max_rows=1"),
         (None, {"random_state": -1}, InvalidParameter, "random_state=-1"),
         (None, {"sample_weight": [1.0, 2.0]}, InvalidInput, "sample_weight"),
-        (None, {"output": "y"}, InvalidParameter, "no output of that name"),
+        (None, {"output": "y"}, InvalidParameter, "no raw score 'y'"),
     ],
 )
 def test_wrong_questions_are_refused(features, params, error, words):

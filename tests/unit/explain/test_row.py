@@ -9,7 +9,7 @@ import pytest
 
 from spinney import DecisionTreeClassifier, DecisionTreeRegressor, GradientBoostingClassifier
 from spinney import GradientBoostingRegressor as Regressor
-from spinney.errors import InvalidInput
+from spinney.errors import InvalidInput, InvalidParameter
 from spinney.explain import explain_row, shap_values
 
 FRAME = pd.DataFrame(
@@ -109,7 +109,7 @@ def test_the_class_explained_is_the_predicted_one_unless_another_is_named(classi
     other = explain_row(classifier, row, output="low")
     assert other.prediction == classifier.predict_proba(row)[0, 0]
     assert other.raw_score < found.raw_score
-    with pytest.raises(InvalidInput, match="Did you mean 'top'"):
+    with pytest.raises(InvalidParameter, match="Did you mean 'top'"):
         explain_row(classifier, row, output="to")
 
 

@@ -34,6 +34,7 @@ def exact_tree_plan(estimator: Any) -> tuple[TreeSettings, str] | None:
         return ROOT_ONLY, "squared"
     if type(estimator) not in (DecisionTreeClassifier, DecisionTreeRegressor):
         return None
+    estimator._check_parameters()  # noqa: SLF001 - fit, which would do it, is never called
     tree = estimator.get_params(deep=False)
     if any(tree.get(name, free) != free for name, free in _FREE.items()):
         return None
@@ -57,11 +58,8 @@ def member_estimator(forest: TreeForest, t: int, form: str) -> Any:
     arrays["tree_output"] = np.full(1, -1, np.int32)
     arrays["baseline"] = np.zeros(arrays["values"].shape[1])
     target = Target.regression() if is_value else forest.target
-    estimator = (
-        DecisionTreeRegressor(max_depth=one[0].depth or None)
-        if is_value
-        else DecisionTreeClassifier(max_depth=one[0].depth or None)
-    )
+    kind = DecisionTreeRegressor if is_value else DecisionTreeClassifier
+    estimator = kind(max_depth=one[0].depth or None, random_state=t)
     output = Output(link="identity", aggregate="mean")
     estimator._adopt(  # noqa: SLF001 - the door by which a model becomes an estimator
         TreeForest(forest.schema, target, arrays, output=output, policy=forest.policy)

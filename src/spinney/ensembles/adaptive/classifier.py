@@ -21,6 +21,7 @@ from spinney.ensembles.parameters import (
     Choice,
     Fraction,
     Integer,
+    Nothing,
     Rule,
     either,
 )
@@ -76,7 +77,8 @@ class AdaBoostClassifier(VoteBooster):
         weighted error.
     on_weak_failure : {"reverse", "stop", "reset"}
         What happens when a learner is no better than guessing: it is turned round (two classes;
-        otherwise boosting stops), boosting stops, or the weights begin anew, up to ten times.
+        otherwise boosting stops), boosting stops, or the weights begin anew, up to ten times
+        (variants with votes; otherwise boosting stops).
     eps_clip : float
         Errors count as no smaller than this. A learner without error ends boosting.
     totally_corrective : bool
@@ -129,7 +131,7 @@ class AdaBoostClassifier(VoteBooster):
         "eps_clip": RealNumber(0.0, 0.5, above=True, below=True),
         "totally_corrective": Boolean(),
         "store_weights": Boolean(),
-        "early_stopping": either(Choice(STOPPING), Checked("None for all rounds")),
+        "early_stopping": either(Choice(STOPPING), Nothing("all rounds")),
         "validation_fraction": Fraction(below_one=True),
         "n_iter_no_change": Integer(1),
         "tol": RealNumber(0.0),

@@ -17,6 +17,8 @@ class Corrective(Votes):
     classes there is no minimum, and weights end at ``LARGEST_ALPHA``.
     """
 
+    can_reset = False
+
     def __init__(self, rows: TrainingRows, rules: Rules) -> None:
         super().__init__(rows, rules)
         self._columns: list[FloatArray] = []

@@ -13,6 +13,7 @@ from spinney.data.schema import FeatureSchema
 from spinney.data.target import Target
 from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
+from spinney.ensembles.estimator import Estimator
 from spinney.errors import InvalidInput, WeakLearnerFailed
 from spinney.losses.row_weights import RowWeights
 from spinney.model.answers import member_answers
@@ -31,6 +32,8 @@ class ForeignRows:
     """(n_rows,): labels or numbers of the user."""
     schema: FeatureSchema
     target: Target
+    total: float
+    """How many rows there are, counting repetitions."""
 
 
 class ForeignLearner(WeakLearner):
@@ -44,6 +47,8 @@ class ForeignLearner(WeakLearner):
         self._rows = rows
         self._seed = seed
         self._last: tuple[FloatArray, str, int] | None = None
+        # Limits of our trees are weights: 1 in all would be less than a row.
+        self._scale = rows.total if isinstance(estimator, Estimator) else 1.0
         self._classes = rows.target.classes if rows.target.classes is not None else np.empty(0)
 
     @property
@@ -83,15 +88,14 @@ class ForeignLearner(WeakLearner):
     def check_heeds_weights(self) -> None:
         """Refuse a learner that answers the same whatever the weights are.
 
-        Asked once more, with nearly all weight on every other row, when a round has failed: under
-        weights made to contradict it, the hypothesis of the round before is worth nothing.
+        Asked twice more when a round has failed, with nearly all weight on the rows of one class
+        and then on those of another: who answers the same has not looked at the weights.
         """
         if self.resamples or self._last is None:
             return
         answers, form, round_number = self._last
-        half = np.arange(self.n_rows) % 2 == 0
-        for side in (half, ~half):
-            weights = np.where(side, 1.0, 1e-9)
+        for label in (self._classes[0], self._classes[-1]):
+            weights = np.where(self._rows.labels == label, 1.0, 1e-9)
             again = self._ask(self._rows.labels, weights / weights.sum(), form, round_number)
             if not np.array_equal(again.answers, answers):
                 return
@@ -100,6 +104,14 @@ class ForeignLearner(WeakLearner):
             "boosting cannot teach it anything. Give mode='resample', which draws rows by their "
             "weights instead, or another base learner."
         )
+
+    def check_learnt(self, n_members: int) -> None:
+        """Refuse an ensemble without a member: nothing is known of what it should predict."""
+        if not n_members:
+            raise WeakLearnerFailed(
+                f"The base learner {self.name} is worse than random in the first round already, so "
+                "there is nothing to boost. Give a stronger base learner."
+            )
 
     def _ask(
         self, targets: AnyArray, weights: FloatArray, form: str, round_number: int
@@ -125,7 +137,7 @@ class ForeignLearner(WeakLearner):
 
     def _fit(self, member: Any, targets: AnyArray, weights: FloatArray, round_number: int) -> None:
         if not self.resamples:
-            member.fit(self._rows.X, targets, sample_weight=weights)
+            member.fit(self._rows.X, targets, sample_weight=self._scale * weights)
             return
         drawn = draw_rows(weights, seed=self._seed, number=round_number)
         member.fit(_safe_indexing(self._rows.X, drawn), targets[drawn])
@@ -138,3 +150,15 @@ def _set_random_states(estimator: Any, seed: int) -> None:
     draws = np.random.default_rng(seed).integers(2**31 - 1, size=len(names))
     if names:
         estimator.set_params(**{n: int(d) for n, d in zip(names, draws, strict=True)})
+
+
+def flat_rows(X: TableLike) -> TableLike:
+    """Lay rows that are no vectors flat, texts and images for instance, so that they can be read.
+
+    The learner itself gets them as they are.
+    """
+    is_texts = isinstance(X, list) and len(X) > 0 and isinstance(X[0], str)
+    is_odd = isinstance(X, np.ndarray) and X.ndim > 2
+    if is_texts or is_odd or getattr(X, "ndim", 2) == 1:
+        return np.asarray(X).reshape(len(X), -1)
+    return X

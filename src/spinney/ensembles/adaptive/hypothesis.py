@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from spinney.typing import CodeArray, FloatArray
+from spinney.typing import AnyArray, CodeArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hypothesis:
     """What a weak learner answered."""
 
-    answers: FloatArray
+    answers: AnyArray
     """What it says of each training row. Of two classes: numbers in [-1, 1], positive for the
     second class."""
     member: Any

@@ -10,6 +10,7 @@ import numpy as np
 from spinney.data.binning import Binner
 from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.fitting import Reading
+from spinney.ensembles.trees.exact import check_criterion, class_shares, class_targets
 from spinney.losses.row_weights import RowCounts, RowWeights
 from spinney.model import Model, Policy, Tree, TreeForest
 from spinney.model.answers import FORMS
@@ -43,6 +44,9 @@ class WeakLearner(abc.ABC):
 
     def check_heeds_weights(self) -> None:  # noqa: B027 - our trees do
         """Refuse a learner that answers the same whatever the weights are."""
+
+    def check_learnt(self, n_members: int) -> None:  # noqa: B027 - our trees warn instead
+        """Refuse an ensemble of so many members, if it is no answer."""
 
     @abc.abstractmethod
     def freeze(
@@ -78,6 +82,7 @@ class TreeLearner(WeakLearner):
         """Sort the rows; with ``resample_seed`` trees see rows drawn by their weights."""
         self.n_rows = reading.table.n_rows
         self.n_classes = reading.target.n_outputs
+        check_criterion(criterion, self.n_classes)
         self._reading = reading
         self._settings = settings
         self._criterion = criterion
@@ -93,9 +98,7 @@ class TreeLearner(WeakLearner):
         has_classes = reading.target.task == "classification"
         codes = reading.y.reshape(-1) if has_classes else np.zeros(self.n_rows)
         self._classes = codes.astype(np.int64)
-        # Two classes are one column of signs: the fast road.
-        one_hot = np.eye(self.n_classes, dtype=np.int64)[self._classes]
-        self._targets = 2 * one_hot[:, 1:] - 1 if self.n_classes == 2 else one_hot
+        self._targets = class_targets(self._classes, self.n_classes)
 
     def _seen(self, weights: RowWeights, round_number: int) -> IntArray:
         """Give whole numbers in the ratio of the weights; or how often each row was drawn."""
@@ -113,9 +116,12 @@ class TreeLearner(WeakLearner):
             self._settings,
             criterion=self._criterion,
         )
-        shares = _shares(grown.tree.values)
+        shares = class_shares(grown.tree.values, self.n_classes)
         scores = FORMS[form].scores(shares)
-        return Hypothesis(scores[grown.leaf_of_row], _with_values(grown.tree, scores))
+        # A sign needs no more than a byte; rows are many, and answers are read several times.
+        said = scores.astype(np.int8) if form == "signs" else scores
+        answers = np.take(said, grown.leaf_of_row, axis=0)
+        return Hypothesis(answers, _with_values(grown.tree, scores))
 
     def classify_pairs(self, weights: FloatArray) -> Hypothesis:
         """Grow a tree that says yes or no to every class, under weights (n_rows, n_classes)."""
@@ -163,13 +169,6 @@ class TreeLearner(WeakLearner):
             policy=self._policy,
             weights=weights,
         )
-
-
-def _shares(values: FloatArray) -> FloatArray:
-    """Shares of classes in the nodes, from those or from the mean sign of two classes."""
-    if values.shape[1] > 1:
-        return values
-    return np.hstack([1 - values, 1 + values]) / 2
 
 
 def _with_values(tree: Tree, values: AnyArray) -> Tree:

@@ -73,7 +73,7 @@ class Rows:
         """Give mass · φ'' in units of exp(log_unit)."""
         if self.loss.logarithm is None:
             # A little to the left: rows that have just come to where the loss is flat would bend
-            # it again if they fell back, and Newton's method goes to and fro if it forgets them.
+            # it again if they fell back, and Newton's method oscillates if it forgets them.
             return self.mass * self.loss.second_derivative(scores - 1e-7) / math.exp(log_unit)
         return np.exp(self.loss.logarithm(scores, 2) + self.log_mass - log_unit)
 

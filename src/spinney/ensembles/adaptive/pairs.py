@@ -16,6 +16,7 @@ from spinney.ensembles.adaptive.variant import (
 )
 from spinney.ensembles.adaptive.votes import LEAST_EDGE, call_alpha
 from spinney.losses.row_weights import RowWeights
+from spinney.model.elementary import exact_log, log_of
 from spinney.typing import FloatArray
 
 
@@ -73,7 +74,7 @@ class Pairs(Variant):
         if callable(self.rules.alpha):
             alpha = float(np.sign(edge)) * call_alpha(self.rules.alpha, (1.0 - abs(clipped)) / 2)
         else:
-            alpha = float(np.arctanh(clipped))
+            alpha = 0.5 * exact_log((1.0 + clipped) / (1.0 - clipped))
         return alpha * self.rules.learning_rate
 
     def output(self, n_members: int) -> SumOutput:  # noqa: ARG002 - every member adds to all
@@ -94,7 +95,7 @@ class MH(Pairs):
     def _weigh(self) -> None:
         signs = np.where(self._truth, 1.0, -1.0)
         n_classes = self.rows.n_classes
-        logs = np.log(self.rows.prior / n_classes)[:, np.newaxis] - signs * self._scores
+        logs = log_of(self.rows.prior / n_classes)[:, np.newaxis] - signs * self._scores
         flat, self._objective = weights_from_logs(logs.reshape(-1))
         self._pairs = flat.reshape(logs.shape)
 
@@ -122,7 +123,7 @@ class M2(Pairs):
         # exp(-(score of the true class - score of the other)), over the wrong classes only
         leads = self._scores[self._truth][:, np.newaxis] - self._scores
         n_wrong = max(self.rows.n_classes - 1, 1)
-        logs = np.log(self.rows.prior / n_wrong)[:, np.newaxis] - leads
+        logs = log_of(self.rows.prior / n_wrong)[:, np.newaxis] - leads
         logs = np.where(self._truth, -np.inf, logs)
         flat, self._objective = weights_from_logs(logs.reshape(-1))
         self._pairs = flat.reshape(logs.shape)

@@ -64,12 +64,14 @@ def boost(
     ``stops`` looks at the rounds after each of them, and says why boosting should end, or "".
     """
     done = Boosted(distributions=[variant.weights.distribution] if store_weights else None)
-    n_resets = 0
+    n_asked = n_resets = 0
     while len(done.rounds) < n_rounds and not done.stop_reason:
-        outcome = variant.round(learner, len(done.rounds) + n_resets)
+        outcome = variant.round(learner, n_asked)  # no two questions draw the same rows
+        n_asked += 1
         if isinstance(outcome, Refusal):
             learner.check_heeds_weights()
-            if variant.rules.on_weak_failure == "reset" and n_resets < MOST_RESETS:
+            wants_reset = variant.rules.on_weak_failure == "reset" and variant.can_reset
+            if wants_reset and n_resets < MOST_RESETS:
                 n_resets += 1
                 variant.reset()
                 continue

@@ -1,8 +1,6 @@
 """Variants whose members add real numbers to scores: Real and Gentle AdaBoost, LogitBoost."""
 
 import numpy as np
-from scipy.special import expit
-from scipy.special import softmax as class_softmax
 
 from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
 from spinney.ensembles.adaptive.variant import (
@@ -14,6 +12,8 @@ from spinney.ensembles.adaptive.variant import (
     weights_from_logs,
 )
 from spinney.losses.row_weights import RowWeights
+from spinney.model.elementary import log_of
+from spinney.model.links import apply_link
 from spinney.typing import FloatArray
 
 LARGEST_RESPONSE = 4.0
@@ -29,7 +29,7 @@ class Scores(Variant):
         n_scores = 1 if rows.n_classes == 2 else rows.n_classes
         self._scores = np.zeros((rows.n_rows, n_scores))
         self._total_alpha = 0.0
-        self._log_prior = np.log(rows.prior)
+        self._log_prior = log_of(rows.prior)
         self._weigh()
 
     def _margins(self) -> FloatArray:
@@ -162,18 +162,20 @@ class Logit(Gentle):
 
     def _shares(self) -> FloatArray:
         if self.rows.n_classes == 2:
-            return np.asarray(expit(2 * self._scores))
-        return np.asarray(class_softmax(self._scores, axis=1))
+            return apply_link("double_logistic", self._scores)[:, 1:]
+        return apply_link("softmax", self._scores)
 
     def _weigh(self) -> None:
         """Weights are the curvatures; the objective is the mean of ln(1 + exp(-2 y F))."""
         super()._weigh()
         shares = self._shares()
         if self.rows.n_classes == 2:
-            losses = np.logaddexp(0.0, -2.0 * self.rows.signs * self._scores[:, 0])
+            true = apply_link("double_logistic", self.rows.signs[:, np.newaxis] * self._scores)[
+                :, 1
+            ]
         else:
             true = shares[np.arange(self.rows.n_rows), self.rows.codes]
-            losses = -np.log(np.maximum(true, np.finfo(float).tiny))
+        losses = -log_of(np.maximum(true, np.finfo(float).tiny))
         curvatures = self.rows.prior * (shares * (1 - shares)).sum(axis=1)
         curvatures = np.maximum(curvatures, LEAST_CURVATURE * self.rows.prior)
         self._distribution = curvatures / curvatures.sum()

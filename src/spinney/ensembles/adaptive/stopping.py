@@ -1,13 +1,17 @@
 """When boosting ends before its last round."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.utils import _safe_indexing
 
+from spinney.data.weights import near_one, read_weights
+from spinney.ensembles.adaptive.learners import TreeLearner
 from spinney.ensembles.adaptive.rounds import Boosted, boost
+from spinney.ensembles.adaptive.variant import Variant
 from spinney.ensembles.adaptive.vote_booster import Preparation
 from spinney.errors import InvalidInput
 from spinney.randomness import seed_from
@@ -28,16 +32,29 @@ def best_rounds(
 ) -> tuple[int, Stop | None, Preparation]:
     """Say how many rounds to make on which rows, and what may end them earlier."""
     kind = booster.early_stopping
+    prepared = booster._prepare(X, y, sample_weight)  # noqa: SLF001 - refuses what is odd
     if kind is None:
-        return booster.n_estimators, None, booster._prepare(X, y, sample_weight)  # noqa: SLF001
+        return booster.n_estimators, None, prepared
     if kind == "margin":
-        stop = MarginPlateau(booster.n_iter_no_change, booster.tol)
-        return booster.n_estimators, stop, booster._prepare(X, y, sample_weight)  # noqa: SLF001
-    if kind == "validation":
-        n_rounds = _best_on(booster, _held_out(booster, y), X, y, sample_weight)
-    else:
-        n_rounds = _best_on(booster, _folds(booster, y), X, y, sample_weight)
-    return n_rounds, None, booster._prepare(X, y, sample_weight)  # noqa: SLF001
+        return booster.n_estimators, MarginPlateau(booster.n_iter_no_change, booster.tol), prepared
+    weights = _weights(sample_weight, len(y))
+    splits = _held_out(booster, y, weights) if kind == "validation" else _folds(booster, y, weights)
+    n_rounds = _best_on(booster, splits, X, y, weights)
+    return n_rounds, None, prepared
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Some of the rows."""
+
+    X: TableLike
+    labels: AnyArray
+    weights: FloatArray
+
+
+def _weights(sample_weight: Any, n_rows: int) -> FloatArray:
+    given = read_weights(near_one(sample_weight), n_rows)
+    return np.ones(n_rows) if given is None else given
 
 
 class MarginPlateau:
@@ -59,12 +76,16 @@ class MarginPlateau:
         return f"the least margin has not grown for {self._patience} rounds"
 
 
-def _held_out(booster: "AdaBoostClassifier", y: Any) -> list[tuple[AnyArray, AnyArray]]:
-    rows = np.arange(len(y))
+def _held_out(
+    booster: "AdaBoostClassifier", y: Any, weights: FloatArray
+) -> list[tuple[AnyArray, AnyArray]]:
+    rows = np.flatnonzero(weights)  # a row without weight is as if absent
     seed = seed_from(booster.random_state) % 2**32
     share = booster.validation_fraction
     try:
-        parts = train_test_split(rows, test_size=share, stratify=y, random_state=seed)
+        parts = train_test_split(
+            rows, test_size=share, stratify=np.asarray(y)[rows], random_state=seed
+        )
     except ValueError as error:
         raise InvalidInput(
             f"validation_fraction={share} cannot hold out rows of every class: {error}"
@@ -72,8 +93,12 @@ def _held_out(booster: "AdaBoostClassifier", y: Any) -> list[tuple[AnyArray, Any
     return [(parts[0], parts[1])]
 
 
-def _folds(booster: "AdaBoostClassifier", y: Any) -> list[tuple[AnyArray, AnyArray]]:
-    least = int(np.unique(np.asarray(y), return_counts=True)[1].min())
+def _folds(
+    booster: "AdaBoostClassifier", y: Any, weights: FloatArray
+) -> list[tuple[AnyArray, AnyArray]]:
+    rows = np.flatnonzero(weights)
+    labels = np.asarray(y)[rows]
+    least = int(np.unique(labels, return_counts=True)[1].min())
     if least < 2:
         raise InvalidInput(
             "early_stopping='cv' needs at least 2 rows of every class, and one class of y has "
@@ -81,7 +106,7 @@ def _folds(booster: "AdaBoostClassifier", y: Any) -> list[tuple[AnyArray, AnyArr
         )
     seed = seed_from(booster.random_state) % 2**32
     folds = StratifiedKFold(min(N_FOLDS, least), shuffle=True, random_state=seed)
-    return list(folds.split(np.zeros(len(y)), y))
+    return [(rows[train], rows[test]) for train, test in folds.split(rows, labels)]
 
 
 def _best_on(
@@ -89,59 +114,47 @@ def _best_on(
     splits: list[tuple[AnyArray, AnyArray]],
     X: TableLike,
     y: Any,
-    sample_weight: Any,
+    weights: FloatArray,
 ) -> int:
     """Give the number of rounds with the least mean error on the rows left out of each split."""
     labels = np.asarray(y)
-    weights = None if sample_weight is None else np.asarray(sample_weight, float)
     curves = []
-    for train, test in splits:
-        some = None if weights is None else weights[train]
-        errors = _error_curve(
-            booster, (_safe_indexing(X, train), labels[train], some), _safe_indexing(X, test)
-        )(labels[test])
-        curves.append(errors)
+    for parts in splits:
+        train, test = (Part(_safe_indexing(X, rows), labels[rows], weights[rows]) for rows in parts)
+        curves.append(_error_curve(booster, train, test))
     length = max(map(len, curves))
     padded = [np.append(c, np.full(length - len(c), c[-1])) for c in curves]
     mean = np.mean(padded, axis=0)
     return int(np.argmin(mean)) + 1
 
 
-def _error_curve(
-    booster: "AdaBoostClassifier", train: tuple[TableLike, AnyArray, Any], X_test: TableLike
-) -> Callable[[AnyArray], FloatArray]:
-    """Boost on some rows; give a function from the labels of others to the error per round."""
+def _error_curve(booster: "AdaBoostClassifier", train: Part, test: Part) -> FloatArray:
+    """Boost on some rows; give the error on others per round."""
     from sklearn.base import clone  # noqa: PLC0415
 
     part = clone(booster).set_params(early_stopping=None, store_weights=False)
-    patience, tol = booster.n_iter_no_change, booster.tol
-
-    def curve(labels: AnyArray) -> FloatArray:
-        prepared = part._prepare(*train)  # noqa: SLF001
-        variant = part._variant(prepared.rows)  # noqa: SLF001
-        watch = _Watch(part, prepared, variant, X_test, labels, patience, tol)
-        boost(variant, prepared.learner, booster.n_estimators, stops=watch)
-        return np.array(watch.errors or [1.0])
-
-    return curve
+    prepared = part._prepare(train.X, train.labels, train.weights)  # noqa: SLF001
+    variant = part._variant(prepared.rows)  # noqa: SLF001
+    watch = _Watch(booster, prepared, variant, test)
+    boost(variant, prepared.learner, booster.n_estimators, stops=watch)
+    return np.array(watch.errors or [1.0])
 
 
 class _Watch:
     """Measures the error on rows held out after each round."""
 
-    def __init__(self, *parts: Any) -> None:
-        part, prepared, variant, X_test, labels, self._patience, self._tol = parts
-        self._learner, self._variant = prepared.learner, variant
-        from spinney.ensembles.adaptive.learners import TreeLearner  # noqa: PLC0415
-
+    def __init__(
+        self, booster: "AdaBoostClassifier", prepared: Preparation, variant: Variant, test: Part
+    ) -> None:
+        self._patience, self._tol = booster.n_iter_no_change, booster.tol
+        self._learner, self._variant, self._test = prepared.learner, variant, test
         is_ours = isinstance(prepared.learner, TreeLearner)
-        schema = prepared.reading.schema
-        name = type(part).__name__
-        self._X = schema.conform(X_test, estimator_name=name) if is_ours else X_test
-        classes = np.asarray(prepared.reading.target.classes)
-        self._codes = np.searchsorted(classes, labels)
-        output = variant.output(1)
-        self._scores = np.zeros((len(labels), len(output.baseline)))
+        name = type(booster).__name__
+        conform = prepared.reading.schema.conform
+        self._X = conform(test.X, estimator_name=name) if is_ours else test.X
+        self._classes = np.asarray(prepared.reading.target.classes)
+        self._scores = np.zeros((len(test.labels), len(variant.output(1).baseline)))
+        self._best, self._since = np.inf, 0
         self.errors: list[float] = []
 
     def __call__(self, done: Boosted) -> str:
@@ -154,8 +167,10 @@ class _Watch:
             self._scores[:, to] += weight * answers
         is_binary = self._scores.shape[1] == 1
         said = self._scores[:, 0] > 0 if is_binary else self._scores.argmax(axis=1)
-        self.errors.append(float(np.mean(said != self._codes)))
-        best = int(np.argmin(self.errors))
-        if len(self.errors) - 1 - best < self._patience:
+        wrong = self._classes[said.astype(np.int64)] != self._test.labels
+        self.errors.append(float(np.average(wrong, weights=self._test.weights)))
+        if self.errors[-1] < self._best - self._tol:
+            self._best, self._since = self.errors[-1], 0
             return ""
-        return "the error on rows held out has not fallen"
+        self._since += 1
+        return "" if self._since < self._patience else "the error on rows held out has not fallen"

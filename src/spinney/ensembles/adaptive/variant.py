@@ -1,7 +1,6 @@
 """What all members of the AdaBoost family share: weights from scores, and one round's record."""
 
 import abc
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -10,6 +9,7 @@ import numpy as np
 
 from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
 from spinney.losses.row_weights import RowCounts, RowWeights
+from spinney.model.elementary import exact_exp, exp_of
 from spinney.typing import FloatArray, IntArray
 
 Alpha: TypeAlias = str | Callable[[float], float]
@@ -32,9 +32,11 @@ class TrainingRows:
     """(n_rows,) the same, of sum 1."""
 
     @classmethod
-    def weighted(cls, codes: IntArray, n_classes: int, weights: FloatArray) -> "TrainingRows":
+    def weighted(
+        cls, codes: IntArray, n_classes: int, weights: FloatArray, *, n_threads: int = 1
+    ) -> "TrainingRows":
         """Give rows their weights."""
-        counts = RowCounts(weights)
+        counts = RowCounts(weights, n_threads=n_threads)
         return cls(codes, n_classes, counts, weights / counts.total)
 
     @property
@@ -87,6 +89,8 @@ class Variant(abc.ABC):
 
     form: str
     """How members answer: one of ``spinney.model.answers.FORMS``, or "values"."""
+    can_reset = False
+    """Whether the weights can begin anew while the votes stay."""
 
     def __init__(self, rows: TrainingRows, rules: Rules) -> None:
         self.rows = rows
@@ -120,9 +124,9 @@ def weights_from_logs(logs: FloatArray) -> tuple[FloatArray, float]:
     Subtracting the largest first, 10⁵ rounds are no harder than one.
     """
     largest = float(logs.max())
-    weights = np.exp(logs - largest)
+    weights = exp_of(logs - largest)
     total = float(weights.sum())
-    return weights / total, total * math.exp(largest)
+    return weights / total, total * exact_exp(largest)
 
 
 def line_search(distribution: FloatArray, products: FloatArray) -> float:
@@ -133,7 +137,7 @@ def line_search(distribution: FloatArray, products: FloatArray) -> float:
     """
 
     def slope(step: float) -> tuple[float, float]:
-        weights = distribution * np.exp(-step * products)
+        weights = distribution * exp_of(-step * products)
         first = weights * products
         return -float(first.sum()), float((first * products).sum())
 

@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import _safe_indexing
 
+from spinney.data.fixed_point import exact_total
+from spinney.data.weights import near_one
 from spinney.ensembles.adaptive.base_trees import exact_tree_plan, member_estimator
-from spinney.ensembles.adaptive.foreign import ForeignLearner, ForeignRows
+from spinney.ensembles.adaptive.foreign import ForeignLearner, ForeignRows, flat_rows
 from spinney.ensembles.adaptive.hypothesis import Ask, Hypothesis
 from spinney.ensembles.adaptive.learners import SumOutput, TreeLearner, WeakLearner
 from spinney.ensembles.adaptive.variant import TrainingRows
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
-from spinney.ensembles.parameters import Checked, Choice, Integer, Jobs, Rule, Seed
+from spinney.ensembles.parameters import BaseLearner, Checked, Choice, Integer, Jobs, Rule, Seed
 from spinney.errors import InvalidInput, InvalidModel, NothingLearnt
 from spinney.losses.row_weights import RowWeights
 from spinney.model import Model, Policy, TreeForest
@@ -29,7 +32,7 @@ from spinney.theory.trace import TRACE_ARRAYS, Trace
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 BOOSTER_RULES: Mapping[str, Rule] = {
-    "estimator": Checked("None for a decision stump, or a classifier with scikit-learn's methods"),
+    "estimator": BaseLearner("a decision stump"),
     "n_estimators": Integer(1),
     "mode": Choice(("reweight", "resample")),
     "categorical_features": Checked("'from_dtype', None, a mask, positions or names"),
@@ -73,10 +76,11 @@ class VoteBooster(ClassifierMixin, Estimator):
             categorical_features=params["categorical_features"],
             n_threads=self._n_threads(),
         )
-        flat = _flat(X) if params["estimator"] is not None else X
-        reading = read_rows(flat, y, sample_weight, settings)
+        flat = flat_rows(X) if params["estimator"] is not None else X
+        reading = read_rows(flat, y, near_one(sample_weight), settings)
         weights = np.ones(len(reading.y)) if reading.weights is None else reading.weights
-        rows = TrainingRows.weighted(reading.y.astype(np.int64), reading.target.n_outputs, weights)
+        codes, n_classes = reading.y.astype(np.int64), reading.target.n_outputs
+        rows = TrainingRows.weighted(codes, n_classes, weights, n_threads=self._n_threads())
         return Preparation(reading, rows, self._learner(X, reading))
 
     def _learner(self, X: TableLike, reading: Reading) -> WeakLearner:
@@ -98,8 +102,14 @@ class VoteBooster(ClassifierMixin, Estimator):
             )
         classes = np.asarray(reading.target.classes)
         given = X if reading.kept is None else _safe_indexing(X, reading.kept)
+        if issparse(given) and given.format not in ("csr", "csc"):
+            given = given.tocsr()  # rows of the other formats cannot be taken
         rows = ForeignRows(
-            given, classes[reading.y.astype(np.int64)], reading.schema, reading.target
+            given,
+            classes[reading.y.astype(np.int64)],
+            reading.schema,
+            reading.target,
+            float(len(reading.y)) if reading.weights is None else exact_total(reading.weights),
         )
         return ForeignLearner(params["estimator"], rows, resample=resample, seed=seed)
 
@@ -126,7 +136,7 @@ class VoteBooster(ClassifierMixin, Estimator):
 
         def ask(distribution: FloatArray) -> Hypothesis:
             answer = learner.classify(RowWeights(distribution, counts), "signs", next(numbers))
-            return Hypothesis(answer.answers[:, 0], answer.member)
+            return Hypothesis(answer.answers[:, 0].astype(np.float64), answer.member)
 
         return ask
 
@@ -140,6 +150,8 @@ class VoteBooster(ClassifierMixin, Estimator):
     ) -> None:
         """Be the fitted estimator of these members."""
         form = self._form(prepared.rows.n_classes)
+        if prepared.rows.n_classes > 1:
+            prepared.learner.check_learnt(len(members))
         self._adopt(prepared.learner.freeze(members, weights, form, output))
         self.trace_ = trace
         if not members and prepared.rows.n_classes > 1:
@@ -190,7 +202,7 @@ class VoteBooster(ClassifierMixin, Estimator):
         """Share of each feature in the gain of the splits, weighted by the votes."""
         self._check_fitted()
         if isinstance(self.model_, MemberSum):
-            return _foreign_importances(self.model_, self.estimators_)
+            return self.model_.feature_importances()
         weights = np.abs(self.model_.arrays["tree_weight"])
         gains = np.zeros(self.n_features_in_)
         for weight, tree in zip(weights, self.model_, strict=True):
@@ -229,12 +241,17 @@ class VoteBooster(ClassifierMixin, Estimator):
     def _staged_scores(self, X: TableLike) -> Iterator[FloatArray]:
         self._check_fitted()
         if isinstance(self.model_, MemberSum):
-            return self.model_.staged_scores(X)
+            self.model_.check_width(X, type(self).__name__)
+            per_round = self._members_per_round()
+            return itertools.islice(self.model_.staged_scores(X), per_round - 1, None, per_round)
         table = self.model_.conform(X, type(self).__name__)
-        per_round = len(self.model_) // max(len(self.trace_), 1)
         return self.model_.staged_scores(
-            table, trees_per_stage=max(per_round, 1), n_threads=self._n_threads()
+            table, trees_per_stage=self._members_per_round(), n_threads=self._n_threads()
         )
+
+    def _members_per_round(self) -> int:
+        """One, or one per class."""
+        return max(len(self.model_) // max(len(self.trace_), 1), 1)
 
     def _member_weights(self) -> FloatArray:
         model = self.model_
@@ -271,7 +288,8 @@ class VoteBooster(ClassifierMixin, Estimator):
 
     def predict_log_proba(self, X: TableLike) -> FloatArray:
         """Logarithm of ``predict_proba``."""
-        return np.log(self.predict_proba(X))
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def predict(self, X: TableLike) -> AnyArray:
         """Likeliest class of each row; ties go to the first of ``classes_``."""
@@ -372,20 +390,5 @@ class VoteBooster(ClassifierMixin, Estimator):
         )
 
 
-def _flat(X: TableLike) -> TableLike:
-    """Lay rows of more than one dimension flat, so that they can be counted and checked."""
-    is_deep = isinstance(X, np.ndarray) and X.ndim > 2
-    return X.reshape(len(X), -1) if is_deep else X
-
-
 def _n_rows(X: TableLike) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
-
-
-def _foreign_importances(model: MemberSum, members: list[Any]) -> FloatArray:
-    missing = [type(m).__name__ for m in members if not hasattr(m, "feature_importances_")]
-    if missing:
-        raise AttributeError(f"{missing[0]} has no feature_importances_, so their sum has none.")
-    weights = np.abs(model.weights)
-    total = sum(w * m.feature_importances_ for w, m in zip(weights, members, strict=True))
-    return np.asarray(total / (weights.sum() or 1.0))

@@ -1,7 +1,5 @@
 """Variants whose members vote: discrete AdaBoost, SAMME, M1, confidence-rated, arc-x4."""
 
-import math
-
 import numpy as np
 
 from spinney.ensembles.adaptive.hypothesis import Hypothesis
@@ -16,7 +14,8 @@ from spinney.ensembles.adaptive.variant import (
     line_search,
 )
 from spinney.errors import InvalidParameter
-from spinney.losses.row_weights import MarginWeights
+from spinney.losses.row_weights import MarginWeights, move_margins
+from spinney.model.elementary import exact_exp, exact_log, exp_of, log_of
 from spinney.typing import BoolArray, FloatArray, IntArray
 
 LEAST_EDGE = 1e-12
@@ -32,19 +31,25 @@ class Votes(Variant):
     a (K - 1)/K to the margin and a wrong one takes a/K from it: for two classes y F.
     """
 
+    can_reset = True
+
     def __init__(self, rows: TrainingRows, rules: Rules) -> None:
         super().__init__(rows, rules)
         self.form = "signs" if rows.n_classes == 2 else "votes"
         self._margins = np.zeros(rows.n_rows)
         """What exp(-·) is taken of: the unnormalised margin, up to a shift common to all rows."""
+        self._origin: FloatArray | None = None
+        """Margins when the weights began anew; None: they never did."""
         self._total_alpha = 0.0
         self._weigh()
         self._votes = np.zeros((rows.n_rows, rows.n_classes)) if rows.n_classes > 2 else None
 
-    def _weigh(self) -> None:
+    def _weigh(self, least: float | None = None) -> None:
         """Find the weights of the next round, and the objective, from the scores."""
-        self._weights = MarginWeights(self._margins, self.rows.counts)
+        self._weights = MarginWeights(self._margins, self.rows.counts, least=least)
         self._objective = self._weights.mean_exp
+        if self._origin is not None:
+            self._weights = MarginWeights(self._margins - self._origin, self.rows.counts)
 
     @property
     def weights(self) -> MarginWeights:
@@ -53,7 +58,7 @@ class Votes(Variant):
 
     def reset(self) -> None:
         """Give the rows their first weights again; the votes stay."""
-        self._margins[:] = 0.0
+        self._origin = self._margins.copy()
         self._weigh()
 
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
@@ -76,10 +81,10 @@ class Votes(Variant):
         n_classes = self.rows.n_classes
         weight = abs(signed_weight)
         if_right, if_wrong = weight * (1 - 1 / n_classes), -weight / n_classes
-        normaliser = (1 - error) * math.exp(-if_right) + error * math.exp(-if_wrong)
-        self._margins += np.where(right, if_right, if_wrong)
+        normaliser = (1 - error) * exact_exp(-if_right) + error * exact_exp(-if_wrong)
+        least = move_margins(self._margins, right, if_right, if_wrong)
         self._total_alpha += weight / 2
-        self._weigh()
+        self._weigh(least)
         ends = ""
         if error <= self.rules.eps_clip:
             ends = "the last learner made no error"
@@ -109,12 +114,15 @@ class Votes(Variant):
         n_classes = self.rows.n_classes
         alpha = self.rules.alpha
         if alpha == "exact":
-            return float(np.log1p(-error) - np.log(error) + np.log(n_classes - 1))
+            return exact_log((1.0 - error) / error) + exact_log(n_classes - 1)
         if alpha == "line_search":
-            return line_search(
-                self.weights.distribution, np.where(right, 1.0, 0.0) - 1.0 / n_classes
-            )
+            return self._search(right, 1.0 / n_classes)
         return 2.0 * call_alpha(alpha, error)
+
+    def _search(self, right: BoolArray, wrong_share: float) -> float:
+        """Find the least Z numerically, where wrong answers cost this share of the weight."""
+        products = 2.0 * (np.where(right, 1.0, 0.0) - wrong_share)
+        return 2.0 * line_search(self.weights.distribution, products)
 
     def _model_weight(self, weight: float) -> float:
         # Scores of two classes are F; of more, logarithms of probabilities up to a shift.
@@ -147,9 +155,11 @@ class M1(Votes):
         return 0.5
 
     def _weight(self, right: BoolArray, error: float) -> float:
-        if self.rules.alpha != "exact":
+        if callable(self.rules.alpha):
             return super()._weight(right, error)
-        return float(np.log1p(-error) - np.log(error))
+        if self.rules.alpha == "line_search":
+            return self._search(right, 0.5)
+        return exact_log((1.0 - error) / error)
 
     def _model_weight(self, weight: float) -> float:
         return weight / 2 if self.rows.n_classes == 2 else weight
@@ -177,7 +187,7 @@ class Confidence(Votes):
         else:
             alpha = line_search(distribution, products)
         alpha *= self.rules.learning_rate
-        normaliser = float((distribution * np.exp(-alpha * products)).sum())
+        normaliser = float((distribution * exp_of(-alpha * products)).sum())
         self._margins += alpha * products
         largest = abs(alpha) * float(np.abs(products).max())
         self._total_alpha += largest
@@ -202,8 +212,8 @@ class ArcX4(Votes):
         self._n_wrong = np.zeros(rows.n_rows)
         super().__init__(rows, rules)
 
-    def _weigh(self) -> None:
-        self._weights = MarginWeights(-np.log1p(self._n_wrong**4), self.rows.counts)
+    def _weigh(self, least: float | None = None) -> None:  # noqa: ARG002 - of margins
+        self._weights = MarginWeights(-log_of(1.0 + self._n_wrong**4), self.rows.counts)
         self._objective = self._weights.mean_exp
 
     def reset(self) -> None:

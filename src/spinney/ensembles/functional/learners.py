@@ -1,6 +1,5 @@
 """Who fits the functions: trees of ours, or any estimator of scikit-learn."""
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +8,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
-from spinney.data.fixed_point import fixed_weights
+from spinney.data.fixed_point import exact_total, fixed_weights
 from spinney.ensembles.adaptive.base_trees import exact_tree_plan
 from spinney.ensembles.adaptive.foreign import ForeignLearner, ForeignRows
 from spinney.ensembles.adaptive.hypothesis import Hypothesis
@@ -69,7 +68,8 @@ def foreign_rows(X: TableLike, reading: Reading) -> ForeignRows:
     labels = reading.y.reshape(-1)
     if classes is not None:
         labels = classes[labels.astype(np.int64)]
-    return ForeignRows(kept, labels, reading.schema, reading.target)
+    total = float(len(labels)) if reading.weights is None else exact_total(reading.weights)
+    return ForeignRows(kept, labels, reading.schema, reading.target, total)
 
 
 class TreeRegions(TreeLearner):
@@ -82,10 +82,10 @@ class TreeRegions(TreeLearner):
         round_number: int,  # noqa: ARG002 - nothing is drawn
     ) -> Hypothesis:
         """Grow a regression tree under weights of rows that need not be a distribution."""
-        whole, unit = _whole(weights)
-        limits = replace(self._settings, min_samples_leaf=LEAST_SHARE * float(whole.sum()))
-        grown = self._sorted.grow(targets[:, np.newaxis], whole, limits)
-        tree = replace(grown.tree, weight=grown.tree.weight * unit, gain=grown.tree.gain * unit)
+        limits = replace(self._settings, min_samples_leaf=LEAST_SHARE)
+        grown = self._sorted.grow(targets[:, np.newaxis], _whole(weights), limits)
+        total = exact_total(weights)  # nodes tell shares
+        tree = replace(grown.tree, weight=grown.tree.weight * total, gain=grown.tree.gain * total)
         return Hypothesis(grown.answers, tree, grown.leaf_of_row)
 
     def regions(self, hypothesis: Hypothesis) -> AnyArray:
@@ -106,13 +106,13 @@ class TreeRegions(TreeLearner):
         return replace(tree, values=filled)
 
 
-def _whole(weights: FloatArray) -> tuple[IntArray, float]:
-    """Give whole numbers in the ratio of the weights, and what they count in."""
+def _whole(weights: FloatArray) -> IntArray:
+    """Give whole numbers in the ratio of the weights."""
     if np.array_equal(weights, np.rint(weights)) and weights.sum() < 2**31:
-        return weights.astype(np.int64), 1.0
-    integers, exponent = fixed_weights(weights, bits=52)
+        return weights.astype(np.int64)
+    integers, _ = fixed_weights(weights, bits=52)
     integers[weights == 0] = 0  # rows a sample left out
-    return integers, math.ldexp(1.0, exponent)
+    return integers
 
 
 class RegionMember:
@@ -171,6 +171,8 @@ class EstimatorRegions(ForeignLearner):
         if some.min() == some.max():
             member.fit(X, targets[chosen])
         elif has_fit_parameter(member, "sample_weight"):
-            member.fit(X, targets[chosen], sample_weight=some)
+            # Limits of our own trees are weights of rows, and a distribution weighs 1 in all.
+            factor = 1.0 if self._scale == 1.0 else self._scale / some.sum()
+            member.fit(X, targets[chosen], sample_weight=factor * some)
         else:
             super()._fit(member, targets, weights, round_number)

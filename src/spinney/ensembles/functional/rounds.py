@@ -129,7 +129,7 @@ def _ask_for_classes(
     pulls = weights * slopes
     asked = RowWeights(pulls / pulls.sum(), RowCounts(plan.weights))
     found = plan.learner.classify(asked, "signs", number)
-    return [found.member], found.answers
+    return [found.member], found.answers.astype(np.float64)
 
 
 def _step_in_regions(

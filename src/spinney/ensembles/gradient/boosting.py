@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.data.table import Kind
+from spinney.data.target import Target
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading
 from spinney.ensembles.fitting import read_rows as read_training_rows
 from spinney.ensembles.gradient.plan import Plan, policy_of, round_settings
-from spinney.ensembles.gradient.rounds import boost_rounds
+from spinney.ensembles.gradient.rounds import RoundSettings, boost_rounds
 from spinney.ensembles.gradient.rows import (
     HeldOut,
     arrange_rows,
@@ -138,10 +139,10 @@ class GradientBoosting(Estimator):
         params = self._parameters()
         intake = self._intake_settings(multi_output=False)
         reading = read_training_rows(X, y, sample_weight, intake)
-        loss = self._loss(reading)
+        loss = self._loss(reading.target)
         self._check_reading(reading, loss)
         seed = self._seed if self._goes_on() else self._draw_seed()
-        settings = round_settings(params, reading, loss, intake, seed=seed)
+        settings = round_settings(params, reading.schema, loss, intake, seed=seed)
         stops, held_out = _validation(params, reading, given, seed, intake)
         if isinstance(held_out, HeldOut):
             self._check_held_out(held_out, reading, loss)
@@ -177,12 +178,20 @@ class GradientBoosting(Estimator):
             )
 
     @abc.abstractmethod
-    def _loss(self, reading: Reading) -> Loss:
-        """Choose the loss for what was read."""
+    def _loss(self, target: Target) -> Loss:
+        """Choose the loss for what is to be learnt."""
 
     def _parameters(self) -> dict[str, Any]:
         """Give all parameters there are, also those that a subclass does not offer."""
         return dict(self.get_params(deep=False))
+
+    def _settings_of_fit(self) -> tuple[Loss, RoundSettings]:
+        """Say again how the model was learnt, as far as parameters are what they were."""
+        self._check_parameters()
+        loss = self._loss(self.model_.target)
+        intake = self._intake_settings(multi_output=False)
+        params, schema = self._parameters(), self.model_.schema
+        return loss, round_settings(params, schema, loss, intake, seed=self._seed)
 
     def _draw_seed(self) -> int:
         return seed_from(self.get_params(deep=False)["random_state"])

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from spinney.data.target import Labels
+from spinney.data.target import Labels, Target
 from spinney.data.weights import weights_per_class
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.gradient.boosting import BOOSTING_RULES, GradientBoosting
@@ -112,10 +112,10 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _loss(self, reading: Reading) -> Loss:
-        if reading.target.n_outputs == 2:
+    def _loss(self, target: Target) -> Loss:
+        if target.n_outputs == 2:
             return loss_named(self._parameters()["loss"], BINARY_LOSSES)
-        return MultinomialLoss(reading.target.n_outputs)
+        return MultinomialLoss(target.n_outputs)
 
     def _factors(self, reading: Reading) -> FloatArray | None:
         if self.class_weight is None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney.data.schema import FeatureSchema
-from spinney.ensembles.fitting import IntakeSettings, Reading
+from spinney.ensembles.fitting import IntakeSettings
 from spinney.ensembles.gradient.constraints import interaction_groups, monotone_signs
 from spinney.ensembles.gradient.progress import Progress
 from spinney.ensembles.gradient.rounds import RoundSettings
@@ -84,10 +84,14 @@ def policy_of(params: Mapping[str, Any]) -> Policy:
 
 
 def round_settings(
-    params: Mapping[str, Any], reading: Reading, loss: Loss, intake: IntakeSettings, *, seed: int
+    params: Mapping[str, Any],
+    schema: FeatureSchema,
+    loss: Loss,
+    intake: IntakeSettings,
+    *,
+    seed: int,
 ) -> RoundSettings:
     """Turn the parameters of an estimator into settings of rounds and trees."""
-    schema = reading.schema
     monotone = monotone_signs(params["monotonic_cst"], schema, intake.estimator_name)
     names = schema.names if schema.names_given else None
     if params["monotonic_cst"] is not None and isinstance(loss, MultinomialLoss):

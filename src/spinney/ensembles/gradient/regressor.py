@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from sklearn.base import RegressorMixin
 
-from spinney.ensembles.fitting import Reading
+from spinney.data.target import Target
 from spinney.ensembles.gradient.boosting import BOOSTING_RULES, GradientBoosting
 from spinney.ensembles.parameters import Choice, Nothing, Real, Rule, either
 from spinney.errors import InvalidParameter
@@ -199,7 +199,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _loss(self, reading: Reading) -> Loss:  # noqa: ARG002 - classifiers look at it
+    def _loss(self, target: Target) -> Loss:  # noqa: ARG002 - classifiers look at it
         params = self._parameters()
         loss = loss_named(params["loss"], REGRESSION_LOSSES)
         name = _PARAMETER_OF.get(params["loss"])

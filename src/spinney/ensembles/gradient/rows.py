@@ -91,7 +91,7 @@ def arrange_rows(
     if isinstance(held_out, HeldOut):
         return _with_own_table(reading, factors, held_out, settings)
     y = np.ascontiguousarray(reading.y.reshape(len(reading.y), -1)[:, 0])
-    in_loss = _product(reading.weights, factors)
+    in_loss = weights_in_loss(reading.weights, factors)
     weights, validation = reading.weights, None
     train = Part(None, in_loss, in_loss is not None)
     if held_out is not None:
@@ -117,7 +117,7 @@ def _with_own_table(
     binner = reading.binner(settings)
     tables = [reading.table, held_out.table]
     bins = [binner.transform(table, n_threads=settings.n_threads).bins for table in tables]
-    in_loss = _product(reading.weights, factors)
+    in_loss = weights_in_loss(reading.weights, factors)
     ones = np.ones(n) if in_loss is None else in_loss
     own = np.ones(more) if held_out.weights is None else held_out.weights
     # A held-out row is never grown on. Its weight in the grower is the smallest one, so that it
@@ -206,7 +206,8 @@ def bins_digest(features: Sequence[FeatureBins]) -> str:
     return digest.hexdigest()
 
 
-def _product(weights: FloatArray | None, factors: FloatArray | None) -> FloatArray | None:
+def weights_in_loss(weights: FloatArray | None, factors: FloatArray | None) -> FloatArray | None:
+    """Multiply the weights of rows with the factors of their losses; None: all 1."""
     if weights is None or factors is None:
         return factors if weights is None else weights
     return weights * factors

@@ -1,17 +1,20 @@
 """Boosters that maximise margins, as an estimator."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from spinney.ensembles.adaptive.learners import SumOutput
-from spinney.ensembles.adaptive.vote_booster import BOOSTER_RULES, VoteBooster
+from spinney.ensembles.adaptive.vote_booster import BOOSTER_RULES, Preparation, VoteBooster
 from spinney.ensembles.margin.boosting import boost_margins
 from spinney.ensembles.margin.certificate import MarginCertificate
 from spinney.ensembles.margin.settings import ALGORITHMS, MarginSettings
 from spinney.ensembles.parameters import Boolean, Choice, Real, Rule
 from spinney.errors import InvalidModel
+from spinney.model import TreeForest
 from spinney.model.model import State
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
@@ -146,7 +149,23 @@ class MarginBoostClassifier(VoteBooster):
         output = SumOutput("double_logistic", np.zeros(1))
         self._become(prepared, boosted.members, boosted.weights, output, boosted.trace)
         self.certificate_ = boosted.certificate
+        # Programs weigh all votes anew at the end: the last margin is that of the model.
+        least = self.trace_.min_margins.copy()
+        least[-1] = self._least_margin(prepared, X)
+        self.trace_ = dataclasses.replace(self.trace_, min_margins=least)
         return self
+
+    def _least_margin(self, prepared: Preparation, X: TableLike) -> float:
+        """Give the least margin of the training rows."""
+        model, reading = self.model_, prepared.reading
+        if isinstance(model, TreeForest):
+            scores = model.raw_scores(reading.table, n_threads=self._n_threads())
+        else:
+            scores = model.raw_scores(
+                X if reading.kept is None else _safe_indexing(X, reading.kept)
+            )
+        margins = prepared.rows.signs * scores[:, 0] / self.alphas_.sum()
+        return float(margins.min())
 
     def _settings(self) -> MarginSettings:
         return MarginSettings(

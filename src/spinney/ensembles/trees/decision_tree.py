@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from spinney.data.binning import FeatureBins
 from spinney.ensembles.estimator import Estimator
-from spinney.ensembles.fitting import Problem
+from spinney.ensembles.fitting import Problem, Reading, read_rows
 from spinney.ensembles.parameters import (
     Checked,
     Choice,
@@ -23,7 +24,8 @@ from spinney.ensembles.parameters import (
     Seed,
     either,
 )
-from spinney.model import Model, Policy, TreeForest
+from spinney.ensembles.trees.exact import EXACT_CRITERIA, grow_exact_classes
+from spinney.model import Model, Policy, Tree, TreeForest
 from spinney.model.forest import Output, TreeSum, join_trees
 from spinney.randomness import seed_from
 from spinney.trees.histogram import grow_histogram_tree
@@ -72,8 +74,31 @@ class _DecisionTree(Estimator):
         self._check_parameters()
         params = self.get_params(deep=False)
         class_weight = params.get("class_weight")
-        problem = self._read_problem(X, y, sample_weight, class_weight=class_weight)
-        settings = _tree_settings(params, problem)
+        intake = self._intake_settings(class_weight=class_weight)
+        reading = read_rows(X, y, sample_weight, intake)
+        settings = _tree_settings(params, reading)
+        if params["criterion"] in EXACT_CRITERIA:
+            tree, features = grow_exact_classes(
+                reading, settings, params["criterion"], n_threads=self._n_threads()
+            )
+        else:
+            tree, features = self._grow_on_bins(reading.binned(intake), settings)
+        n_outputs = tree.values.shape[1]
+        self._adopt(
+            TreeForest.from_trees(
+                TreeSum(join_trees([tree], width=n_outputs), np.zeros(n_outputs)),
+                reading.schema,
+                reading.target,
+                features,
+                output=Output(link="identity", aggregate="mean"),
+                policy=Policy(unseen=params["unseen"], extra=params["extra_columns"]),
+            )
+        )
+        return self
+
+    def _grow_on_bins(
+        self, problem: Problem, settings: TreeSettings
+    ) -> tuple[Tree, tuple[FeatureBins, ...]]:
         tree = grow_histogram_tree(
             problem.binned,
             problem.targets,
@@ -82,18 +107,7 @@ class _DecisionTree(Estimator):
             one_hot=self._task == "classification",
             n_threads=self._n_threads(),
         )
-        n_outputs = tree.values.shape[1]
-        self._adopt(
-            TreeForest.from_trees(
-                TreeSum(join_trees([tree], width=n_outputs), np.zeros(n_outputs)),
-                problem.schema,
-                problem.target,
-                problem.binned.features,
-                output=Output(link="identity", aggregate="mean"),
-                policy=Policy(unseen=params["unseen"], extra=params["extra_columns"]),
-            )
-        )
-        return self
+        return tree, problem.binned.features
 
     def apply(self, X: TableLike) -> CodeArray:
         """Find the number of the leaf each row falls into; (n_rows,)."""
@@ -129,8 +143,9 @@ class DecisionTreeClassifier(ClassifierMixin, _DecisionTree):
 
     Parameters
     ----------
-    criterion : {"gini"}
-        What a split lowers.
+    criterion : {"gini", "error", "exponential"}
+        What a split lowers: impurity, errors of the majority, or what is left of exponential loss
+        (two classes). For the last two rows are sorted and every cut is tried, without bins.
     max_depth : int or None
         Longest path from the root, in splits.
     min_samples_split, min_samples_leaf : int or float
@@ -177,7 +192,7 @@ class DecisionTreeClassifier(ClassifierMixin, _DecisionTree):
 
     _task = "classification"
     _rules: ClassVar[Mapping[str, Rule]] = {
-        "criterion": Choice(("gini",)),
+        "criterion": Choice(("gini", "error", "exponential")),
         **_TREE_RULES,
         "class_weight": Checked("None, 'balanced' or a dict from class to weight"),
     }
@@ -293,7 +308,7 @@ class DecisionTreeRegressor(RegressorMixin, _DecisionTree):
         return means[:, 0] if means.shape[1] == 1 else means
 
 
-def _tree_settings(params: Mapping[str, Any], problem: Problem) -> TreeSettings:
+def _tree_settings(params: Mapping[str, Any], problem: Reading) -> TreeSettings:
     n_features = len(problem.schema.names)
     total = problem.total_weight
     least = max(

@@ -1,0 +1,149 @@
+"""What a round of a finished fit saw, worked out again from the same rows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spinney.data.table import Table
+from spinney.ensembles.fitting import Reading, read_rows
+from spinney.ensembles.gradient.boosting import GradientBoosting
+from spinney.ensembles.gradient.rounds import RoundSettings
+from spinney.ensembles.gradient.rows import draw_held_out, weights_in_loss
+from spinney.errors import InvalidInput
+from spinney.losses import Loss
+from spinney.resampling import RowDraws
+from spinney.typing import AnyArray, FloatArray, TableLike
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoundRows:
+    """The rows that the trees of a round were grown on, and the derivatives they were grown from.
+
+    The numbers of rows are those of ``fit``; rows of weight 0 are gone.
+    """
+
+    table: Table
+    gradients: FloatArray
+    """(n_outputs, n_rows), of rows of weight 1, as the trainer rounds them: to 32 bits."""
+    hessians: FloatArray | None
+    """The same; None: all 1."""
+    repeats: FloatArray
+    """(n_rows,), how often each row counts: whole weights."""
+    factors: FloatArray | None
+    """(n_rows,), what derivatives are multiplied with: other weights, and class weights."""
+    counted: FloatArray
+    """(n_rows,), what the weight of a node is the sum of."""
+
+
+def settings_of_fit(fitted: GradientBoosting) -> tuple[Loss, RoundSettings]:
+    """Say by which loss and settings the model was learnt, if no parameter was changed since."""
+    return fitted._settings_of_fit()  # noqa: SLF001 - parameters alone do not tell
+
+
+def replay_round(
+    fitted: GradientBoosting, X: TableLike, y: Any, sample_weight: Any, number: int
+) -> RoundRows:
+    """Find the rows of a round and their derivatives, given the table that was fitted.
+
+    Rows held out for early stopping and rows that were not drawn are found again too: both follow
+    from the seed. Where the rows cannot be those of the fit they are refused.
+
+    Parameters
+    ----------
+    fitted : estimator
+    X, y, sample_weight : what was given to ``fit``
+    number : of the round, from 0
+    """
+    forest = fitted.model_
+    loss, settings = settings_of_fit(fitted)
+    reading = _read_again(fitted, loss, X, y, sample_weight)
+    table = forest.conform(reading.table, type(fitted).__name__)
+    factors = fitted._factors(reading)  # noqa: SLF001 - class weights
+    in_loss = weights_in_loss(reading.weights, factors)
+    train = _training_rows(fitted, reading, loss, in_loss)
+    rows = train
+    if settings.subsample < 1.0:
+        share, seed = settings.subsample, settings.seed
+        rows = RowDraws(len(reading.y), share=share, seed=seed, candidates=train).draw(number)
+    table = table.take(rows)
+    n_outputs = fitted.n_trees_per_iteration_
+    scores = forest[: number * n_outputs].raw_scores(table, n_threads=settings.n_threads)
+    targets = np.ascontiguousarray(reading.y.reshape(len(reading.y), -1)[rows, 0])
+    at = loss.derivatives(targets, np.asfortranarray(scores), settings.n_threads)
+    repeats, factors, counted = _how_they_count(
+        reading.weights, factors, train, counts_rows=settings.leaves_count_rows
+    )
+    return RoundRows(
+        table,
+        at.gradients.astype(np.float64),
+        None if loss.has_constant_hessian else at.hessians.astype(np.float64),
+        repeats[rows],
+        None if factors is None else factors[rows],
+        counted[rows],
+    )
+
+
+def _read_again(
+    fitted: GradientBoosting, loss: Loss, X: TableLike, y: Any, sample_weight: Any
+) -> Reading:
+    intake = fitted._intake_settings(multi_output=False)  # noqa: SLF001 - as fit reads them
+    reading = read_rows(X, y, sample_weight, intake)
+    if not reading.target.same_as(fitted.model_.target):
+        raise InvalidInput(
+            f"y has {_classes(reading)}, but {type(fitted).__name__} was fitted to "
+            f"{_classes(fitted.model_)}. Give the y of the fit."
+        )
+    fitted._check_reading(reading, loss)  # noqa: SLF001 - as fit checks them
+    return reading
+
+
+def _classes(known: Any) -> str:
+    classes = known.target.classes
+    return "numbers" if classes is None else f"the classes {', '.join(map(str, classes[:5]))}"
+
+
+def _training_rows(
+    fitted: GradientBoosting, reading: Reading, loss: Loss, in_loss: FloatArray | None
+) -> AnyArray:
+    """Find the rows that were learnt from: those whose best constant the model begins with."""
+    starts = []
+    wanted = fitted.model_.arrays["baseline"]
+    for rows in _possible_rows(fitted, reading):
+        y = np.ascontiguousarray(reading.y.reshape(len(reading.y), -1)[rows, 0])
+        starts.append(loss.start(y, None if in_loss is None else in_loss[rows]))
+        if np.allclose(starts[-1], wanted, rtol=1e-9, atol=1e-12 * np.abs(y).max()):
+            return rows
+    raise InvalidInput(
+        f"X, y and sample_weight are not what {type(fitted).__name__} was fitted to: the best "
+        f"constant for these {len(reading.y)} rows is {_listed(starts[-1])}, but the model begins "
+        f"with {_listed(wanted)}. Give the rows of the fit, in their order, with their weights."
+    )
+
+
+def _possible_rows(fitted: GradientBoosting, reading: Reading) -> Iterator[AnyArray]:
+    """Give the rows left when some are held out; and all: the user may have given others."""
+    n_rows = len(reading.y)
+    fraction = fitted.get_params(deep=False)["validation_fraction"]
+    if fitted.do_early_stopping_ and fraction is not None:
+        held_out = draw_held_out(reading, fraction, fitted._seed)  # noqa: SLF001
+        yield np.setdiff1d(np.arange(n_rows, dtype=np.uint32), held_out)
+    yield np.arange(n_rows, dtype=np.uint32)
+
+
+def _how_they_count(
+    weights: FloatArray | None, factors: FloatArray | None, train: AnyArray, *, counts_rows: bool
+) -> tuple[FloatArray, FloatArray | None, FloatArray]:
+    """Tell repetitions from factors as the grower does: repeats, factors, and what is counted."""
+    if weights is None:
+        ones = np.ones(int(train.max()) + 1)
+        return ones, factors, ones
+    if (weights[train] % 1.0 == 0.0).all():
+        return weights, factors, weights
+    ones = np.ones(len(weights))
+    return ones, weights_in_loss(weights, factors), ones if counts_rows else weights
+
+
+def _listed(numbers: FloatArray) -> str:
+    return ", ".join(f"{number:.6g}" for number in numbers)

@@ -1,0 +1,316 @@
+"""How votes are weighed, what happens when a round fails, and when boosting ends."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from tests.unit.ensembles.adaptive.problems import blobs, error_stump, small_tree
+
+from spinney import AdaBoostClassifier, DecisionTreeClassifier
+from spinney.ensembles.adaptive.variant import LARGEST_ALPHA
+from spinney.errors import InvalidInput, InvalidParameter, NothingLearnt
+from spinney.io.save_load import to_bytes
+
+X2, Y2 = blobs(2)
+X3, Y3 = blobs(3)
+
+
+class Coin(ClassifierMixin, BaseEstimator):
+    """Answers at random, by its seed: better or worse than guessing."""
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.said_ = np.random.RandomState(self.random_state).randint(len(self.classes_), size=999)
+        return self
+
+    def predict(self, X):
+        return self.classes_[self.said_[: len(X)]]
+
+
+# Weights of votes
+
+
+@pytest.mark.parametrize("variant", ["discrete", "samme", "m1", "confidence"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_line_search_finds_the_formula_for_plain_votes(variant, n_classes):
+    if variant == "confidence":
+        n_classes = 2  # takes no more; its votes are no plain ones, so only its slope is checked
+    X, y = (X2, Y2) if n_classes == 2 else (X3, Y3)
+    exact = AdaBoostClassifier(n_estimators=8, variant=variant).fit(X, y)
+    searched = clone(exact).set_params(alpha="line_search").fit(X, y)
+    np.testing.assert_allclose(searched.alphas_, exact.alphas_, atol=1e-10)
+    np.testing.assert_allclose(searched.trace_.normalisers, exact.trace_.normalisers, atol=1e-10)
+
+
+@pytest.mark.parametrize("error", [0.4, 1e-3, 1e-6, 1e-8])
+def test_line_search_finds_large_weights_too(error):
+    X, y = np.arange(4.0)[:, None], np.array([0, 1, 0, 1])
+    weights = np.array([error / 2, error / 2, 0.5 - error / 2, 0.5 - error / 2])
+    pair = [
+        AdaBoostClassifier(error_stump(), n_estimators=1, alpha=alpha).fit(X, y, weights)
+        for alpha in ("exact", "line_search")
+    ]
+    assert pair[0].alphas_[0] == pytest.approx(0.5 * np.log((1 - error / 2) / (error / 2)))
+    assert pair[1].alphas_[0] == pytest.approx(pair[0].alphas_[0], abs=1e-6)
+
+
+def test_confidence_rated_votes_are_weighed_where_z_is_least():
+    booster = AdaBoostClassifier(
+        small_tree("confidence"), variant="confidence", n_estimators=5, store_weights=True
+    ).fit(X2, Y2)
+    signs = np.where(Y2 == 1, 1.0, -1.0)
+    weights = booster.model_.arrays["tree_weight"]
+    for t, member in enumerate(booster.estimators_):
+        shares = member.predict_proba(X2)
+        products = signs * (shares[:, 1] - shares[:, 0])
+        D, a = booster.trace_.distributions[t], weights[t]
+        assert (D * products * np.exp(-a * products)).sum() == pytest.approx(0.0, abs=1e-12)
+        z = (D * np.exp(-a * products)).sum()
+        assert booster.trace_.normalisers[t] == pytest.approx(z, rel=1e-12)
+        edge = (D * products).sum()
+        assert z <= np.sqrt(1 - edge**2) + 1e-12  # the bound of the closed formula
+
+
+@pytest.mark.parametrize("variant", ["discrete", "confidence", "mh", "m2", "m1"])
+def test_alpha_may_be_a_function_of_the_error(variant):
+    asked = []
+
+    def small_steps(error):
+        asked.append(error)
+        return 0.05
+
+    booster = AdaBoostClassifier(n_estimators=4, variant=variant, alpha=small_steps).fit(X2, Y2)
+    np.testing.assert_allclose(asked, booster.trace_.errors, atol=1e-12)
+    if variant != "confidence":
+        np.testing.assert_allclose(booster.alphas_, 0.05, rtol=1e-12)
+    exact = AdaBoostClassifier(n_estimators=4).fit(X2, Y2)
+    same = AdaBoostClassifier(n_estimators=4, alpha=lambda e: 0.5 * np.log((1 - e) / e))
+    np.testing.assert_allclose(same.fit(X2, Y2).alphas_, exact.alphas_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("answer", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_function_that_gives_no_weight_is_refused(answer):
+    with pytest.raises(InvalidParameter, match=r"alpha\(0.*expected a positive number"):
+        AdaBoostClassifier(alpha=lambda error: answer).fit(X2, Y2)
+
+
+def test_shrinkage_multiplies_every_weight():
+    full = AdaBoostClassifier(n_estimators=1).fit(X2, Y2)
+    part = AdaBoostClassifier(n_estimators=1, learning_rate=0.1).fit(X2, Y2)
+    np.testing.assert_allclose(part.alphas_, 0.1 * full.alphas_, rtol=1e-12)
+    error, a = part.trace_.errors[0], part.alphas_[0]
+    z = (1 - error) * np.exp(-a) + error * np.exp(a)
+    assert part.trace_.normalisers[0] == pytest.approx(z, rel=1e-12)
+
+
+def test_totally_corrective_is_never_above_stagewise():
+    for seed in range(5):
+        X, y = blobs(2, seed=seed)
+        for n_rounds in (1, 3, 9):
+            stagewise = AdaBoostClassifier(n_estimators=n_rounds).fit(X, y)
+            corrected = clone(stagewise).set_params(totally_corrective=True).fit(X, y)
+            a, b = corrected.trace_, stagewise.trace_
+            m = min(len(a), len(b))
+            assert (a.objective[:m] <= b.objective[:m] * (1 + 1e-9)).all()
+            assert (np.diff(a.objective) <= 1e-12).all()
+            F = corrected.decision_function(X) * corrected.alphas_.sum()
+            assert a.objective[-1] == pytest.approx(
+                np.exp(-np.where(y == 1, 1, -1) * F).mean(), rel=1e-9
+            )
+            assert a.min_margins[-1] == pytest.approx(corrected.margins(X, y).min(), abs=1e-10)
+
+
+def test_totally_corrective_weights_leave_no_vote_with_an_edge():
+    booster = AdaBoostClassifier(n_estimators=8, totally_corrective=True, store_weights=True)
+    booster.fit(X2, Y2)
+    D, signs = booster.trace_.distributions[-1], np.where(Y2 == 1, 1.0, -1.0)
+    for weight, member in zip(booster.alphas_, booster.estimators_, strict=True):
+        edge = (D * signs * np.where(member.predict(X2) == 1, 1, -1)).sum()
+        if weight < LARGEST_ALPHA:
+            assert edge <= 1e-7
+        if weight > 1e-9:
+            assert edge >= -1e-7
+
+
+@pytest.mark.parametrize("wrong", [{"variant": "real"}, {"variant": "m1"}])
+def test_totally_corrective_takes_plain_votes_only(wrong):
+    with pytest.raises(InvalidParameter, match="totally_corrective=True takes two classes"):
+        AdaBoostClassifier(totally_corrective=True, **wrong).fit(X2, Y2)
+    with pytest.raises(InvalidParameter, match="3 classes"):
+        AdaBoostClassifier(totally_corrective=True).fit(X3, Y3)
+
+
+# Rounds that fail
+
+
+def test_a_learner_worse_than_guessing_is_turned_round():
+    booster = AdaBoostClassifier(Coin(), n_estimators=12, random_state=1).fit(X2, Y2)
+    weights = booster.model_.weights
+    assert (weights < 0).any()
+    assert (weights > 0).any()
+    np.testing.assert_allclose(np.abs(weights), booster.alphas_)
+    assert (booster.trace_.errors < 0.5).all()
+    assert booster.score(X2, Y2) > 0.6
+
+
+def test_a_learner_worse_than_guessing_ends_boosting():
+    booster = AdaBoostClassifier(
+        Coin(), n_estimators=50, random_state=4, on_weak_failure="stop"
+    ).fit(X2, Y2)
+    assert 0 < len(booster.trace_) < 12
+    assert (booster.model_.weights > 0).all()
+    assert "no learner better than guessing" in booster.trace_.stop_reason
+
+
+def test_weights_begin_anew_and_the_votes_stay():
+    booster = AdaBoostClassifier(
+        Coin(), n_estimators=12, random_state=4, on_weak_failure="reset", store_weights=True
+    ).fit(X2, Y2)
+    stopped = clone(booster).set_params(on_weak_failure="stop").fit(X2, Y2)
+    n_before = len(stopped.trace_)
+    assert len(booster.trace_) == 12 > n_before
+    np.testing.assert_array_equal(booster.alphas_[:n_before], stopped.alphas_)
+    # The trace is that of the whole sum: F, not of what came after the reset
+    F = booster.decision_function(X2) * booster.alphas_.sum()
+    margins = np.where(Y2 == 1, 1, -1) * F
+    assert booster.trace_.objective[-1] == pytest.approx(np.exp(-margins).mean(), rel=1e-10)
+    assert booster.trace_.min_margins[-1] == pytest.approx(booster.margins(X2, Y2).min(), abs=1e-10)
+    np.testing.assert_allclose(booster.trace_.distributions.sum(axis=1), 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("variant", ["real", "gentle", "logit", "m2", "mh", "confidence", "m1"])
+def test_every_variant_survives_a_learner_without_an_edge(variant):
+    X, y = np.zeros((6, 1)), np.array([0, 1, 0, 1, 0, 1])
+    for way in ("reverse", "stop", "reset"):
+        booster = AdaBoostClassifier(variant=variant, on_weak_failure=way)
+        with pytest.warns(NothingLearnt, match="learnt nothing, because round"):
+            booster.fit(X, y)
+        np.testing.assert_allclose(booster.predict_proba(X), 0.5)
+        assert len(list(booster.staged_predict(X))) == 0
+        np.testing.assert_array_equal(booster.margins(X, y), 0.0)
+        assert booster.feature_importances_.tolist() == [0.0]
+        assert to_bytes(booster)
+
+
+def test_resets_are_counted_and_end():
+    X, y = np.zeros((6, 1)), np.array([0, 1, 0, 1, 0, 1])
+    with pytest.warns(NothingLearnt, match="round 11 found no learner"):
+        AdaBoostClassifier(on_weak_failure="reset").fit(X, y)
+
+
+def test_no_two_rounds_draw_the_same_rows_after_a_reset():
+    seen = []
+
+    class Spy(Coin):
+        def fit(self, X, y):
+            seen.append(self.random_state)
+            return super().fit(X, y)
+
+    AdaBoostClassifier(Spy(), n_estimators=12, random_state=4, on_weak_failure="reset").fit(X2, Y2)
+    assert len(seen) > 12
+    assert len(set(seen)) == len(seen)
+
+
+@pytest.mark.parametrize("eps_clip", [1e-10, 1e-4, 0.1])
+def test_a_perfect_learner_ends_boosting_with_the_weight_of_eps_clip(eps_clip):
+    X, y = np.arange(10.0)[:, None], np.arange(10) >= 4
+    booster = AdaBoostClassifier(eps_clip=eps_clip).fit(X, y)
+    assert booster.trace_.errors.tolist() == [0.0]
+    assert booster.alphas_[0] == pytest.approx(0.5 * np.log((1 - eps_clip) / eps_clip))
+    assert booster.trace_.stop_reason == "the last learner made no error"
+    assert booster.score(X, y) == 1.0
+    assert booster.trace_.normalisers[0] == pytest.approx(np.exp(-booster.alphas_[0]))
+
+
+def test_ten_thousand_rounds_neither_underflow_nor_overflow():
+    X, y = blobs(2, n_rows=24)
+    booster = AdaBoostClassifier(n_estimators=10_000, store_weights=False).fit(X, y)
+    assert np.isfinite(booster.trace_.alphas).all()
+    assert booster.trace_.objective[-1] == 0.0 or np.isfinite(np.log(booster.trace_.objective[-1]))
+    assert np.isfinite(booster.predict_proba(X)).all()
+    assert (booster.trace_.errors > 0.01).all()  # weights still tell the rows apart
+    assert booster.trace_.min_margins[-1] > 0
+
+
+# Resampling
+
+
+def test_drawn_rows_are_those_of_the_seed():
+    def fit(seed, estimator=None):
+        booster = AdaBoostClassifier(
+            estimator, mode="resample", random_state=seed, n_estimators=6
+        ).fit(X2, Y2)
+        return booster.model_.fingerprint
+
+    assert fit(1) == fit(1)
+    assert fit(1) != fit(2)
+    assert fit(np.random.default_rng(7)) == fit(np.random.default_rng(7))
+    tree = DecisionTreeClassifier()
+    assert fit(1, tree) == fit(1, tree)
+
+
+def test_errors_of_learners_of_drawn_rows_are_measured_on_all_rows():
+    booster = AdaBoostClassifier(
+        mode="resample", random_state=0, n_estimators=5, store_weights=True
+    ).fit(X2, Y2)
+    for t, member in enumerate(booster.estimators_):
+        wrong = member.predict(X2) != Y2
+        error = booster.trace_.distributions[t][wrong].sum()
+        assert min(error, 1 - error) == pytest.approx(booster.trace_.errors[t], abs=1e-12)
+
+
+# Early stopping
+
+
+def noisy(seed=0, n_rows=300):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, 4))
+    y = np.where(rng.random(n_rows) < 0.25, 1, 0) ^ (X[:, 0] > 0)
+    return X, y
+
+
+@pytest.mark.parametrize("way", ["validation", "cv"])
+@pytest.mark.parametrize("variant", ["discrete", "gentle", "real"])
+def test_rounds_that_do_not_help_elsewhere_are_not_made(way, variant):
+    X, y = noisy()
+    booster = AdaBoostClassifier(
+        early_stopping=way, variant=variant, n_estimators=200, random_state=0
+    ).fit(X, y)
+    assert len(booster.trace_) < 60
+    fixed = AdaBoostClassifier(variant=variant, n_estimators=len(booster.trace_)).fit(X, y)
+    assert booster.model_.fingerprint == fixed.model_.fingerprint  # refitted on all rows
+    again = clone(booster).fit(X, y)
+    assert len(again.trace_) == len(booster.trace_)
+
+
+def test_boosting_ends_when_the_least_margin_does_not_grow():
+    X, y = blobs(2, n_rows=40)
+    booster = AdaBoostClassifier(
+        early_stopping="margin", n_estimators=2000, n_iter_no_change=25, tol=1e-3
+    ).fit(X, y)
+    least = booster.trace_.min_margins
+    assert 25 < len(least) < 2000
+    assert "the least margin has not grown for 25 rounds" in booster.trace_.stop_reason
+    best = np.maximum.accumulate(least)
+    assert best[-1] <= best[-26] + 1e-3 + 1e-12
+
+
+@pytest.mark.parametrize("way", ["validation", "cv"])
+def test_rows_of_weight_zero_do_not_vote_on_when_to_stop(way):
+    X, y = noisy(1)
+    rubbish = np.random.default_rng(0).integers(0, 2, 200)
+    X_more = np.vstack([X, np.random.default_rng(1).normal(size=(200, 4))])
+    weights = np.r_[np.ones(len(y)), np.zeros(200)]
+    booster = AdaBoostClassifier(early_stopping=way, n_estimators=60, random_state=0)
+    plain = booster.fit(X, y).model_.fingerprint
+    assert booster.fit(X_more, np.r_[y, rubbish], sample_weight=weights).model_.fingerprint == plain
+
+
+def test_classes_too_small_to_split_are_refused_in_words():
+    X, y = np.arange(6.0)[:, None], [0, 0, 0, 0, 0, 1]
+    with pytest.raises(InvalidInput, match="at least 2 rows of every class"):
+        AdaBoostClassifier(early_stopping="cv").fit(X, y)
+    with pytest.raises(InvalidInput, match="validation_fraction=0.1 cannot hold out rows"):
+        AdaBoostClassifier(early_stopping="validation").fit(X, y)
