@@ -9,6 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from spinney.ensembles.adaptive.classifier import AdaBoostClassifier as AdaBoostClassifier
+    from spinney.ensembles.adaptive.regressor import AdaBoostRegressor as AdaBoostRegressor
+    from spinney.ensembles.functional.classifier import (
+        FunctionalGradientBoostingClassifier as FunctionalGradientBoostingClassifier,
+    )
+    from spinney.ensembles.functional.l2_boost import L2BoostRegressor as L2BoostRegressor
+    from spinney.ensembles.functional.regressor import (
+        FunctionalGradientBoostingRegressor as FunctionalGradientBoostingRegressor,
+    )
     from spinney.ensembles.gradient.classifier import (
         GradientBoostingClassifier as GradientBoostingClassifier,
     )
@@ -33,12 +41,16 @@ __version__ = _version("spinney")
 
 ESTIMATORS = {
     "AdaBoostClassifier": "spinney.ensembles.adaptive.classifier",
+    "AdaBoostRegressor": "spinney.ensembles.adaptive.regressor",
     "DecisionTreeClassifier": "spinney.ensembles.trees.decision_tree",
     "DecisionTreeRegressor": "spinney.ensembles.trees.decision_tree",
+    "FunctionalGradientBoostingClassifier": "spinney.ensembles.functional.classifier",
+    "FunctionalGradientBoostingRegressor": "spinney.ensembles.functional.regressor",
     "GradientBoostingClassifier": "spinney.ensembles.gradient.classifier",
     "GradientBoostingRegressor": "spinney.ensembles.gradient.regressor",
     "HistGradientBoostingClassifier": "spinney.ensembles.gradient.drop_in",
     "HistGradientBoostingRegressor": "spinney.ensembles.gradient.drop_in",
+    "L2BoostRegressor": "spinney.ensembles.functional.l2_boost",
     "MarginBoostClassifier": "spinney.ensembles.margin.classifier",
 }
 """Public estimators and where they live; a model file may name these classes and no others."""
@@ -47,12 +59,16 @@ _PUBLIC = {**ESTIMATORS, "load": "spinney.io.save_load", "save": "spinney.io.sav
 
 __all__ = [
     "AdaBoostClassifier",
+    "AdaBoostRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "FunctionalGradientBoostingClassifier",
+    "FunctionalGradientBoostingRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
+    "L2BoostRegressor",
     "MarginBoostClassifier",
     "load",
     "save",

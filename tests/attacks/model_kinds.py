@@ -183,6 +183,14 @@ def _vote() -> Committee:
     return Committee(members, np.array([1.0, -0.5, 2.0]), combine="vote", policy=Policy())
 
 
+def _median() -> Model:
+    return spinney.AdaBoostRegressor(n_estimators=3).fit(frame(), target()).model_
+
+
+def _componentwise() -> Model:
+    return spinney.L2BoostRegressor(n_estimators=6).fit(numbers(), target()).model_
+
+
 KINDS: dict[str, Callable[[], Fitted]] = {
     "float32_thresholds": _float32,
     "float64_thresholds": _float64,
@@ -203,6 +211,8 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "raw_empty_forest": _empty_forest,
     "raw_committee": _committee,
     "raw_vote": _vote,
+    "raw_median": _median,
+    "raw_componentwise": _componentwise,
 }
 
 

@@ -71,6 +71,38 @@ def fixed_products(weights: FloatArray, values: FloatArray) -> tuple[IntArray, i
     return integers, magnitude + total - 62
 
 
+def exact_sums(weights: FloatArray, values: FloatArray, starts: IntArray) -> FloatArray:
+    """Sum ``weight * value`` over consecutive rows, to the same numbers in every order of them.
+
+    Each sum has a grid of its own, so a sum of small numbers beside one of large ones keeps its
+    digits. Where values are not finite, neither are sums.
+
+    Parameters
+    ----------
+    weights : (n_rows,), positive
+    values : (n_rows,)
+    starts : (n_sums,), where the rows of each sum begin; the first is 0
+
+    Examples
+    --------
+    >>> exact_sums(np.ones(4), np.array([1.0, 2.0, 0.25, 0.5]), np.array([0, 2]))
+    array([3.  , 0.75])
+    """
+    if not np.isfinite(values).all():
+        return np.add.reduceat(weights * values, starts)
+    exponents = np.frexp(np.maximum.reduceat(np.abs(values), starts))[1]
+    lengths = np.diff(starts, append=len(values))
+    scaled = np.ldexp(values, np.repeat(-exponents, lengths))
+    products, exponent = fixed_products(weights, scaled[:, np.newaxis])
+    sums: FloatArray = np.add.reduceat(products[:, 0], starts).astype(np.float64)
+    return np.asarray(np.ldexp(sums, exponents + exponent), np.float64)
+
+
+def exact_sum(weights: FloatArray, values: FloatArray) -> float:
+    """Sum ``weight * value`` over all rows, as ``exact_sums`` does."""
+    return float(exact_sums(weights, values, np.zeros(1, np.int64))[0])
+
+
 def _scaled(numbers: FloatArray, exponent: int) -> FloatArray:
     """Give ``numbers * 2**exponent``: ``np.ldexp``, ten times as fast where 2**exponent is a float.
 

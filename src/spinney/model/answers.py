@@ -103,6 +103,16 @@ label; 1 for it and numbers that sum to -1 for the others; 1 for it and -1 for e
 shares; their centred logarithms."""
 
 
+def check_width(X: Any, wanted: int, estimator_name: str) -> None:
+    """Refuse a table with another number of columns; the rest is the members' affair."""
+    shape = np.shape(X) if not hasattr(X, "shape") else X.shape
+    if len(shape) == 2 and shape[1] != wanted:
+        raise InvalidInput(
+            f"X has {shape[1]} features, but {estimator_name} is expecting {wanted} features as "
+            "input."
+        )
+
+
 def member_answers(member: Any, X: Any, classes: AnyArray, form: str) -> FloatArray:
     """Ask a fitted scikit-learn estimator about rows; (n_rows, n_scores).
 

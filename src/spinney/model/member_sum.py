@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from spinney.data.schema import FeatureSchema
 from spinney.data.target import Target
-from spinney.errors import CannotSave, InvalidInput
-from spinney.model.answers import member_answers
+from spinney.errors import CannotSave
+from spinney.model.answers import check_width, member_answers
 from spinney.model.links import apply_link
 from spinney.model.model import Model, Policy, State
 from spinney.model.tree import freeze
@@ -66,13 +67,7 @@ class MemberSum(Model):
 
     def check_width(self, X: TableLike, estimator_name: str) -> None:
         """Refuse a table with another number of columns; the rest is the members' affair."""
-        shape = np.shape(X) if not hasattr(X, "shape") else X.shape
-        wanted = len(self.schema.names)
-        if len(shape) == 2 and shape[1] != wanted:
-            raise InvalidInput(
-                f"X has {shape[1]} features, but {estimator_name} is expecting {wanted} features "
-                "as input."
-            )
+        check_width(X, len(self.schema.names), estimator_name)
 
     def staged_scores(self, X: TableLike) -> Iterator[FloatArray]:
         """Add the members one by one; (n_rows, n_scores) each."""
@@ -87,7 +82,7 @@ class MemberSum(Model):
 
     def raw_scores(self, X: TableLike) -> FloatArray:
         """Sum the members; (n_rows, n_scores)."""
-        scores = self.baseline[np.newaxis]
+        scores = np.tile(self.baseline, (_num_samples(X), 1))
         for stage in self.staged_scores(X):
             scores = stage
         return scores

@@ -15,8 +15,10 @@ from spinney.data.target import Target
 from spinney.errors import InvalidModel
 from spinney.model import sections
 from spinney.model.committee import MAX_MEMBERS, MAX_NESTING, Committee
+from spinney.model.componentwise import COMPONENTWISE_ARRAYS, ComponentwiseSum
 from spinney.model.forest import NODE_ARRAYS, OTHER_ARRAYS, Output, TreeForest
 from spinney.model.links import BINARY_LINKS
+from spinney.model.median import MedianForest
 from spinney.model.model import Model, Policy
 from spinney.typing import AnyArray, FloatArray
 
@@ -36,6 +38,14 @@ def model_from_state(meta: Mapping[str, Any], arrays: Arrays, *, nesting: int = 
         return _forest(meta, arrays)
     if kind == Committee.kind:
         return _committee(meta, arrays, nesting)
+    if kind == MedianForest.kind:
+        _expect_keys(meta, {"kind", "trees"})
+        trees = model_from_state(_part(meta, "trees"), arrays, nesting=MAX_NESTING)
+        if not isinstance(trees, TreeForest):
+            raise InvalidModel("a median needs trees")
+        return MedianForest(trees)
+    if kind == ComponentwiseSum.kind:
+        return _componentwise(meta, arrays)
     raise InvalidModel(f"unknown kind of model: {kind!r}")
 
 
@@ -104,6 +114,22 @@ def _committee(meta: Mapping[str, Any], arrays: Arrays, nesting: int) -> Committ
         ],
         weights,
         combine=str(meta["combine"]),
+        policy=_policy(meta),
+    )
+
+
+def _componentwise(meta: Mapping[str, Any], arrays: Arrays) -> ComponentwiseSum:
+    _expect_keys(meta, {"kind", "schema", "target", "policy"})
+    _expect_prefixes(arrays, {"schema/", "target/", "linear/"})
+    found = below(arrays, "linear/")
+    _expect_keys(found, set(COMPONENTWISE_ARRAYS))
+    for name, kind in COMPONENTWISE_ARRAYS.items():
+        if found[name].dtype != kind or found[name].ndim != 1:
+            raise InvalidModel(f"the array {name!r} of the model has another type than {kind}")
+    return ComponentwiseSum(
+        FeatureSchema.from_state(_part(meta, "schema"), below(arrays, "schema/")),
+        Target.from_state(_part(meta, "target"), below(arrays, "target/")),
+        found,
         policy=_policy(meta),
     )
 

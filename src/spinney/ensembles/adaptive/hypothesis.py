@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from spinney.typing import AnyArray, FloatArray
+from spinney.typing import AnyArray, CodeArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -16,6 +16,8 @@ class Hypothesis:
     second class."""
     member: Any
     """What says it of any row: a tree, or a fitted estimator. Boosters only carry it."""
+    leaves: CodeArray | None = None
+    """Of a regression tree of ours: the node each training row ended in."""
 
 
 Ask: TypeAlias = Callable[[FloatArray], Hypothesis]

@@ -95,7 +95,9 @@ class TreeLearner(WeakLearner):
         )
         self._n_threads = n_threads
         self._policy = policy or Policy()
-        self._classes = reading.y.reshape(-1).astype(np.int64)
+        has_classes = reading.target.task == "classification"
+        codes = reading.y.reshape(-1) if has_classes else np.zeros(self.n_rows)
+        self._classes = codes.astype(np.int64)
         self._targets = class_targets(self._classes, self.n_classes)
 
     def _seen(self, weights: RowWeights, round_number: int) -> IntArray:

@@ -1,0 +1,285 @@
+"""AdaBoost for numbers: AdaBoost.R2."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import get_tags
+
+from spinney.data.fixed_point import exact_sum
+from spinney.ensembles.adaptive.base_trees import exact_tree_plan, member_estimator
+from spinney.ensembles.adaptive.foreign import ForeignLearner
+from spinney.ensembles.adaptive.learners import SumOutput, TreeLearner
+from spinney.ensembles.estimator import Estimator
+from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
+from spinney.ensembles.functional.learners import check_base, foreign_rows
+from spinney.ensembles.parameters import Checked, Choice, Integer, Jobs, Real, Rule, Seed
+from spinney.ensembles.trees.decision_tree import DecisionTreeRegressor
+from spinney.errors import InvalidModel
+from spinney.losses.row_weights import RowCounts, RowWeights
+from spinney.model import Model, Policy
+from spinney.model.median import Median, MedianForest, MemberMedian
+from spinney.model.model import State
+from spinney.randomness import seed_from
+from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
+
+DEFAULT_TREE = DecisionTreeRegressor(max_depth=3)
+LEAST_WEIGHT = np.finfo(float).eps
+"""Rows keep at least this share of the weight; scikit-learn's number."""
+LOSSES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
+    "linear": lambda shares: shares,
+    "square": lambda shares: shares**2,
+    "exponential": lambda shares: 1.0 - np.exp(-shares),
+}
+"""From errors as shares of the largest to losses from 0 to 1."""
+
+
+@dataclass(slots=True, eq=False)
+class Rounds:
+    """Members, their weights in the median, and their mean losses."""
+
+    members: list[Any] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+
+    def add(self, member: Any, weight: float, error: float) -> None:
+        """Take a member in."""
+        self.members.append(member)
+        self.weights.append(weight)
+        self.errors.append(error)
+
+
+class AdaBoostRegressor(RegressorMixin, Estimator):
+    """AdaBoost.R2: rows that were predicted badly gain weight; the weighted median is predicted.
+
+    Parameters
+    ----------
+    estimator : regressor or None
+        Who is asked in each round; None for a tree of depth 3. Trees of ours are grown exactly, on
+        rows sorted once. Any regressor of scikit-learn will do; one that takes no
+        ``sample_weight`` learns from rows drawn by their weights.
+    n_estimators : int
+        Rounds. There are fewer if a member makes no error, or if the mean loss of one is half or
+        more; that one is left out, unless it is the first.
+    learning_rate : float
+        Multiplies the weight of every member, and tempers how weights of rows move.
+    loss : {"linear", "square", "exponential"}
+        How errors count, as shares of the largest one.
+    mode : {"reweight", "resample"}
+        Whether learners see weights, or rows drawn by their weights, as Drucker and scikit-learn
+        have it.
+    categorical_features, unseen, extra_columns
+        As in :class:`DecisionTreeRegressor`; for trees of ours.
+    random_state : int, Generator, RandomState or None
+        Decides which rows are drawn, and seeds foreign learners.
+    n_jobs : int or None
+        Threads; None for all this process may use.
+
+    Attributes
+    ----------
+    model_ : MedianForest or MemberMedian
+        The frozen model. Only one of trees of ours can be saved to a file.
+    estimators_ : list
+        The fitted members.
+    estimator_weights_, estimator_errors_ : ndarray
+        The weight of each member in the median, ln((1 - error) / error) times the learning rate,
+        and its mean loss. One number per member.
+    feature_importances_ : ndarray
+
+    References
+    ----------
+    Drucker (1997), Improving regressors using boosting techniques, ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spinney import AdaBoostRegressor
+    >>> X = np.arange(100.0).reshape(-1, 1)
+    >>> model = AdaBoostRegressor(n_estimators=20).fit(X, np.sin(X[:, 0] / 10))
+    >>> model.score(X, np.sin(X[:, 0] / 10)) > 0.9
+    True
+    """
+
+    _task = "regression"
+    _model_class: ClassVar[type[Model]] = Median  # type: ignore[type-abstract]
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "estimator": Checked("None for a tree of depth 3, or a regressor"),
+        "n_estimators": Integer(1),
+        "learning_rate": Real(0.0, above=True),
+        "loss": Choice(tuple(LOSSES)),
+        "mode": Choice(("reweight", "resample")),
+        "categorical_features": Checked("'from_dtype', None, a mask, positions or names"),
+        "unseen": Choice(("missing", "error")),
+        "extra_columns": Choice(("error", "ignore")),
+        "random_state": Seed(),
+        "n_jobs": Jobs(),
+    }
+    model_: Median
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        loss: str = "linear",
+        mode: str = "reweight",
+        categorical_features: Any = "from_dtype",
+        unseen: str = "missing",
+        extra_columns: str = "error",
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.loss = loss
+        self.mode = mode
+        self.categorical_features = categorical_features
+        self.unseen = unseen
+        self.extra_columns = extra_columns
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: TableLike, y: Any, sample_weight: Any = None) -> Self:
+        """Boost.
+
+        Parameters
+        ----------
+        X : table of n rows
+            What the base learner takes; for trees of ours pandas, polars or Arrow tables, NumPy
+            arrays, SciPy sparse matrices.
+        y : n numbers
+        sample_weight : n numbers, optional
+            Weights of the rows before the first round; rows of weight 0 are as if absent.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        check_base(self.estimator, type(self).__name__, may_classify=False)
+        settings = IntakeSettings(
+            estimator_name=type(self).__name__,
+            task=self._task,
+            categorical_features=self.categorical_features,
+            multi_output=False,
+            n_threads=self._n_threads(),
+        )
+        reading = read_rows(X, y, sample_weight, settings)
+        learner = self._learner(X, reading)
+        rounds = self._boost(learner, reading)
+        weights = np.array(rounds.weights)
+        if isinstance(learner, TreeLearner):
+            output = SumOutput("identity", np.zeros(1))
+            self._adopt(MedianForest(learner.freeze(rounds.members, weights, "values", output)))
+        else:
+            self._adopt(
+                MemberMedian(rounds.members, weights, schema=reading.schema, target=reading.target)
+            )
+        self.estimator_errors_ = np.array(rounds.errors)
+        return self
+
+    def _learner(self, X: TableLike, reading: Reading) -> TreeLearner | ForeignLearner:
+        seed = seed_from(self.random_state)
+        resample = self.mode == "resample"
+        plan = exact_tree_plan(DEFAULT_TREE if self.estimator is None else self.estimator)
+        if plan is None:
+            rows = foreign_rows(X, reading)
+            return ForeignLearner(self.estimator, rows, resample=resample, seed=seed)
+        return TreeLearner(
+            reading,
+            plan[0],
+            criterion=plan[1],
+            policy=Policy(unseen=self.unseen, extra=self.extra_columns),
+            resample_seed=seed if resample else None,
+            n_threads=self._n_threads(),
+        )
+
+    def _boost(self, learner: TreeLearner | ForeignLearner, reading: Reading) -> Rounds:
+        """Ask, judge, and move the weights of rows to where the errors are."""
+        y, rounds = np.ascontiguousarray(reading.y[:, 0]), Rounds()
+        counts = RowCounts(np.ones(len(y)) if reading.weights is None else reading.weights)
+        of_one = np.full(len(y), 1.0 / counts.total)  # weight of one repetition of each row
+        for number in range(self.n_estimators):
+            of_one = np.maximum(of_one, LEAST_WEIGHT)
+            asked = counts.weights * of_one
+            hypothesis = learner.regress(y, RowWeights(asked, counts), number)
+            errors = np.abs(hypothesis.answers[:, 0] - y)
+            losses = LOSSES[self.loss](errors / (errors.max() or 1.0))
+            error = exact_sum(counts.weights, of_one * losses)
+            if error <= 0:
+                rounds.add(hypothesis.member, 1.0, 0.0)
+                break
+            if error >= 0.5:
+                if not rounds.members:
+                    rounds.add(hypothesis.member, 0.0, 1.0)
+                break
+            beta = error / (1 - error)
+            rounds.add(hypothesis.member, self.learning_rate * np.log(1 / beta), error)
+            of_one = of_one * beta ** ((1 - losses) * self.learning_rate)
+            of_one /= exact_sum(counts.weights, of_one)
+        return rounds
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None and hasattr(self.estimator, "__sklearn_tags__"):
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+    def predict(self, X: TableLike) -> FloatArray:
+        """Weighted median of what the members say; (n_rows,)."""
+        medians: FloatArray = self._predictions(X)[:, 0]
+        return medians
+
+    def staged_predict(self, X: TableLike) -> Iterator[FloatArray]:
+        """Give what ``predict`` would say after each round."""
+        self._check_fitted()
+        return self.model_.staged(
+            X, n_threads=self._n_threads(), estimator_name=type(self).__name__
+        )
+
+    def staged_score(self, X: TableLike, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Give the coefficient of determination after each round."""
+        from sklearn.metrics import r2_score  # noqa: PLC0415 - 0.1 s, for few only
+
+        for predicted in self.staged_predict(X):
+            yield float(r2_score(y, predicted, sample_weight=sample_weight))
+
+    @property
+    def estimator_weights_(self) -> FloatArray:
+        """Weight of each member in the median."""
+        self._check_fitted()
+        return self.model_.weights
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The members as fitted estimators."""
+        self._check_fitted()
+        if isinstance(self.model_, MedianForest):
+            trees = self.model_.trees
+            return [member_estimator(trees, place, "values") for place in range(len(trees))]
+        return [self.model_[place] for place in range(len(self.model_))]
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Mean of the members' importances, by their weights."""
+        members, weights = self.estimators_, self.estimator_weights_
+        missing = [type(m).__name__ for m in members if not hasattr(m, "feature_importances_")]
+        if missing:
+            raise AttributeError(f"{missing[0]} has no feature_importances_, so there is no mean.")
+        total = sum(w * m.feature_importances_ for w, m in zip(weights, members, strict=True))
+        return np.asarray(total / (weights.sum() or 1.0))
+
+    def _attributes(self) -> State:
+        return {}, {"errors": self.estimator_errors_}
+
+    def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+        errors = arrays.get("errors", np.empty(0))
+        if meta or set(arrays) != {"errors"} or errors.dtype != "<f8" or errors.ndim != 1:
+            raise InvalidModel("what the estimator knows beside its model is missing or unknown")
+        if len(errors) != len(self.model_):
+            raise InvalidModel("there must be one error for each member")
+        self.estimator_errors_ = errors.copy()

@@ -1,0 +1,1 @@
+"""Gradient descent in a space of functions, with any base learner."""

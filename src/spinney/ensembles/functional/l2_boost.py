@@ -1,0 +1,321 @@
+"""L2 boosting of linear functions of one feature."""
+
+import numbers
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import _num_samples
+
+from spinney.data.table import Kind, Table
+from spinney.ensembles.estimator import Estimator
+from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
+from spinney.ensembles.functional.components import (
+    Columns,
+    Fold,
+    Rows,
+    corrected_aic,
+    errors_of_folds,
+    follow_path,
+)
+from spinney.ensembles.parameters import (
+    Choice,
+    Integer,
+    Jobs,
+    Nothing,
+    Real,
+    Rule,
+    Seed,
+    either,
+)
+from spinney.errors import InvalidInput, InvalidInputType, InvalidModel, SmallWeights
+from spinney.model import Model, Policy
+from spinney.model.componentwise import ComponentwiseSum
+from spinney.model.model import State
+from spinney.randomness import seed_from
+from spinney.typing import AnyArray, CodeArray, FloatArray, RandomState, TableLike
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFolds:
+    """Folds of the user's, as scikit-learn takes them."""
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether the value may be used."""
+        if isinstance(value, str | numbers.Number):
+            return False
+        return hasattr(value, "split") or isinstance(value, Iterable)
+
+    def describe(self) -> str:
+        """Finish the sentence "expected …"."""
+        return "a splitter of scikit-learn, or pairs of row numbers to train and to test"
+
+
+class L2BoostRegressor(RegressorMixin, Estimator):
+    """Componentwise least squares: a linear model that is put together feature by feature.
+
+    Each round fits the residuals by a line in one feature, the one that leaves the least squares,
+    and adds a part of it. With all rounds there are it ends in ordinary least squares; stopped
+    before, it chooses features and shrinks their coefficients. Missing values stand for the mean.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Most rounds.
+    learning_rate : float
+        Part of each fit that is added, up to 1.
+    stopping : {"aicc", "cv"} or None
+        How many of the rounds are kept: those with the least corrected AIC, whose degrees of
+        freedom are the trace of the boosting operator; those with the least squared error in
+        cross-validation; or all.
+    cv : int, splitter of scikit-learn or pairs of row numbers
+        Folds of ``stopping="cv"``; as many rows drawn by ``random_state``, or the user's own.
+    extra_columns : {"error", "ignore"}
+        What unknown columns mean at predict.
+    random_state : int, Generator, RandomState or None
+        Decides the folds.
+    n_jobs : int or None
+        Threads, for reading tables; None for all this process may use.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+    intercept_ : float
+    n_iter_ : int
+        Rounds that were kept.
+    selected_features_ : ndarray of shape (n_iter_,)
+        The feature each round chose.
+    aicc_, degrees_of_freedom_ : ndarray
+        Corrected AIC and trace of the boosting operator, before the first round and after each of
+        all that were tried.
+    cv_errors_ : ndarray
+        Mean squared error of rows left out, likewise; empty unless ``stopping="cv"``.
+    model_ : ComponentwiseSum
+        The frozen model.
+
+    References
+    ----------
+    Bühlmann and Yu (2003), Boosting with the L2 loss: regression and classification, JASA 98.
+    Bühlmann (2006), Boosting for high-dimensional linear models, Annals of Statistics 34.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spinney import L2BoostRegressor
+    >>> X = np.array([[1.0, 5.0], [2.0, -5.0], [3.0, -5.0], [4.0, 5.0], [5.0, 0.0]])
+    >>> model = L2BoostRegressor(stopping=None).fit(X, 3 * X[:, 0] + 1)
+    >>> model.coef_.round(6), round(model.intercept_, 6)
+    (array([3., 0.]), 1.0)
+    """
+
+    _task = "regression"
+    _model_class: ClassVar[type[Model]] = ComponentwiseSum
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "n_estimators": Integer(1),
+        "learning_rate": Real(0.0, 1.0, above=True),
+        "stopping": either(Choice(("aicc", "cv")), Nothing("all rounds")),
+        "cv": either(Integer(2), OwnFolds()),
+        "extra_columns": Choice(("error", "ignore")),
+        "random_state": Seed(),
+        "n_jobs": Jobs(),
+    }
+    model_: ComponentwiseSum
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 500,
+        learning_rate: float = 0.1,
+        stopping: str | None = "aicc",
+        cv: Any = 5,
+        extra_columns: str = "error",
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.stopping = stopping
+        self.cv = cv
+        self.extra_columns = extra_columns
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: TableLike, y: Any, sample_weight: Any = None) -> Self:
+        """Add one feature at a time.
+
+        Parameters
+        ----------
+        X : table of n rows
+            Numbers, booleans or dates; pandas, polars or Arrow table, NumPy array, SciPy sparse
+            matrix.
+        y : n numbers
+        sample_weight : n numbers, optional
+            A weight of k counts as the row k times; rows of weight 0 are as if absent.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        settings = IntakeSettings(
+            estimator_name=type(self).__name__,
+            task=self._task,
+            multi_output=False,
+            n_threads=self._n_threads(),
+        )
+        reading = read_rows(X, y, sample_weight, settings)
+        features, targets = _matrix(reading.table), reading.y[:, 0]
+        weights = np.ones(len(targets)) if reading.weights is None else reading.weights
+        rows = Rows(features, targets, weights)
+        path = follow_path(
+            Columns(rows),
+            learning_rate=self.learning_rate,
+            n_rounds=self.n_estimators,
+        )
+        self.aicc_ = corrected_aic(path, float(weights.sum()))
+        self.degrees_of_freedom_ = np.array(path.degrees)
+        self.cv_errors_ = np.empty(0)
+        if self.stopping == "cv":
+            self.cv_errors_ = errors_of_folds(
+                rows,
+                self._folds(X, reading),
+                learning_rate=self.learning_rate,
+                n_rounds=self.n_estimators,
+            )
+        n_rounds = self._best_round(len(path.features), reading)
+        arrays: dict[str, AnyArray] = {
+            "feature": np.array(path.features[:n_rounds], np.int32),
+            "step": np.array(path.steps[:n_rounds], np.float64),
+            "centre": path.centres,
+            "start": np.array([path.start]),
+        }
+        policy = Policy(extra=self.extra_columns)
+        self._adopt(ComponentwiseSum(reading.schema, reading.target, arrays, policy=policy))
+        return self
+
+    def _best_round(self, n_rounds: int, reading: Reading) -> int:
+        if self.stopping is None:
+            return n_rounds
+        if self.stopping == "cv":
+            return min(int(self.cv_errors_.argmin()), n_rounds)
+        if np.isinf(self.aicc_).all() and reading.weights is not None:
+            warnings.warn(
+                f"The sample weights add up to {reading.weights.sum():g}, and a weight counts as "
+                "that many rows: too few for any round, so the model is a constant. Scale the "
+                "weights up, or choose another stopping.",
+                SmallWeights,
+                stacklevel=3,
+            )
+        return int(self.aicc_.argmin())
+
+    def _folds(self, X: TableLike, reading: Reading) -> list[Fold]:
+        """Give the rows that train and those that are left out, by their numbers in the reading."""
+        n_rows = len(reading.y)
+        if isinstance(self.cv, numbers.Integral):
+            n_folds = int(self.cv)
+            if n_rows < n_folds:
+                raise InvalidInput(
+                    f"stopping='cv' needs a row for each of cv={n_folds} folds, but n_samples = "
+                    f"{n_rows}. Give more rows, or fewer folds."
+                )
+            order = np.random.default_rng(seed_from(self.random_state)).permutation(n_rows)
+            parts = np.array_split(order, n_folds)
+            return [(np.setdiff1d(order, part), part) for part in parts]
+        from sklearn.model_selection import check_cv  # noqa: PLC0415 - 0.1 s, for few only
+
+        n_given = _num_samples(X)
+        place = np.arange(n_given)
+        if reading.kept is not None:
+            place = np.full(n_given, -1)
+            place[reading.kept] = np.arange(n_rows)
+        splits = check_cv(self.cv).split(np.zeros((n_given, 1)))
+        both = [(place[train], place[test]) for train, test in splits]
+        return [(train[train >= 0], test[test >= 0]) for train, test in both]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = False
+        tags.input_tags.categorical = False
+        return tags
+
+    def predict(self, X: TableLike) -> FloatArray:
+        """Give the expected value of each row; (n_rows,)."""
+        expected: FloatArray = self._predictions(X)[:, 0]
+        return expected
+
+    def staged_predict(self, X: TableLike) -> Iterator[FloatArray]:
+        """Give what ``predict`` would say after each round."""
+        self._check_fitted()
+        table = self.model_.conform(X, type(self).__name__)
+        total = np.full(table.n_rows, self.model_.arrays["start"][0])
+        for place in range(len(self.model_)):
+            feature, step = self.model_[place]
+            total = total + step * self.model_.centred(table, feature)
+            yield total
+
+    @property
+    def coef_(self) -> FloatArray:
+        """Coefficient of each feature."""
+        self._check_fitted()
+        return self.model_.coefficients
+
+    @property
+    def intercept_(self) -> float:
+        """What is predicted where all features are 0."""
+        self._check_fitted()
+        return self.model_.intercept
+
+    @property
+    def n_iter_(self) -> int:
+        """Rounds that were kept."""
+        self._check_fitted()
+        return len(self.model_)
+
+    @property
+    def selected_features_(self) -> CodeArray:
+        """The feature each round chose."""
+        self._check_fitted()
+        chosen: CodeArray = self.model_.arrays["feature"]
+        return chosen
+
+    def _attributes(self) -> State:
+        return {}, {
+            "aicc": self.aicc_,
+            "degrees_of_freedom": self.degrees_of_freedom_,
+            "cv_errors": self.cv_errors_,
+        }
+
+    def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+        if (
+            meta
+            or set(arrays) != {"aicc", "degrees_of_freedom", "cv_errors"}
+            or any(array.dtype != "<f8" or array.ndim != 1 for array in arrays.values())
+        ):
+            raise InvalidModel("what the estimator knows beside its model is missing or unknown")
+        self.aicc_ = arrays["aicc"].copy()
+        self.degrees_of_freedom_ = arrays["degrees_of_freedom"].copy()
+        self.cv_errors_ = arrays["cv_errors"].copy()
+
+
+def _matrix(table: Table) -> FloatArray:
+    """Give the table as numbers; NaN where a value is missing."""
+    words = [column.name for column in table.columns if column.kind is Kind.CATEGORICAL]
+    if words:
+        raise InvalidInputType(
+            f"Column {words[0]!r} holds categories, but L2BoostRegressor fits lines to numbers: "
+            "the argument must be a real number, not a string, in every row. Encode such columns "
+            "first, for instance with sklearn.preprocessing.OneHotEncoder."
+        )
+    columns = [column.dense(table.n_rows).astype(np.float64) for column in table.columns]
+    matrix = np.column_stack(columns)
+    infinite = np.argwhere(np.isinf(matrix))
+    if len(infinite):
+        row, place = infinite[0]
+        raise InvalidInput(
+            f"Column {table.names[place]!r} contains infinity in row {row}, which has no place on "
+            "a line. Drop or clip such rows."
+        )
+    return matrix
