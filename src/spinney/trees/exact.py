@@ -73,6 +73,7 @@ class SortedTable:
         *,
         criterion: str = "squared",
         centred: bool = True,
+        unit: float | None = None,
     ) -> GrownTree:
         """Grow the tree whose every split lowers the criterion most.
 
@@ -82,21 +83,23 @@ class SortedTable:
             Whole numbers from -1 to 1 (a sign, or classes as a 1 among zeros), or finite numbers.
         weights : (n_rows,) whole numbers, not negative, less than 2**62 in all
             A row of weight 0 only lends its values to the thresholds.
-        settings : limits; weights of nodes are shares of all weight
+        settings : limits
         criterion : one of ``CRITERIA``
         centred : whether numbers may be shifted before they are summed, which costs no digits
             where they lie far from 0 but loses their sign
+        unit : what a weight of 1 is worth, in the limits and in the tree; None: nodes tell their
+            share of all weight
         """
         if targets.dtype.kind == "i":
             centre: FloatArray | float = 0.0
             products, exponent = targets * weights[:, np.newaxis], 0
         else:
             centre, products, exponent = self._products(targets, weights, centred=centred)
-        unit = 1.0 / float(weights.sum())  # nodes tell their share of the weight
+        worth = 1.0 / float(weights.sum()) if unit is None else unit
         grown = self._native.grow(
             products,
             weights,
-            (math.ldexp(unit, exponent), unit),
+            (math.ldexp(worth, exponent), worth),
             CRITERIA[criterion],
             settings.to_native(),
             self._n_threads,

@@ -28,18 +28,11 @@ def grow_exact_classes(
     # On a grid of 52 bits, where floating-point sums of weights are exact, so that ties are ties.
     whole, exponent = fixed_weights(weights, bits=52)
     unit = math.ldexp(1.0, exponent)
-    in_units = dataclasses.replace(
-        settings,
-        min_samples_split=settings.min_samples_split / unit,
-        min_samples_leaf=settings.min_samples_leaf / unit,
-        min_gain=settings.min_gain / unit,
-    )
     rows = SortedTable(reading.table, binner, n_threads=n_threads)
     targets = class_targets(reading.y.reshape(-1).astype(np.int64), n_classes)
-    tree = rows.grow(targets, whole, in_units, criterion=criterion).tree
+    tree = rows.grow(targets, whole, settings, criterion=criterion, unit=unit).tree
     shares = class_shares(tree.values, n_classes)
-    scaled = {"weight": tree.weight * unit, "gain": tree.gain * unit, "values": shares}
-    return dataclasses.replace(tree, **scaled), rows.features
+    return dataclasses.replace(tree, values=shares), rows.features
 
 
 def check_criterion(criterion: str, n_classes: int) -> None:
