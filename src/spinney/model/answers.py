@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.special import softmax
 
 from spinney.errors import InvalidInput
@@ -113,11 +114,23 @@ def check_width(X: Any, wanted: int, estimator_name: str) -> None:
         )
 
 
+def as_members_take(X: Any) -> Any:
+    """Give a table the form that scikit-learn's estimators expect: no lists, rows of sparse ones.
+
+    Lists of texts stay what they are; a pipeline may begin with a reader of texts.
+    """
+    if issparse(X):
+        return X if X.format in ("csr", "csc") else X.tocsr()
+    is_texts = isinstance(X, list) and len(X) > 0 and isinstance(X[0], str)
+    return np.asarray(X) if isinstance(X, list) and not is_texts else X
+
+
 def member_answers(member: Any, X: Any, classes: AnyArray, form: str) -> FloatArray:
     """Ask a fitted scikit-learn estimator about rows; (n_rows, n_scores).
 
     ``form`` is one of ``FORMS``, or "values" for a regressor.
     """
+    X = as_members_take(X)
     if form == "values":
         return _values(member, X)
     asked = FORMS[form]

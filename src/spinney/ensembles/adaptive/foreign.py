@@ -9,14 +9,16 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
+from spinney.data.fixed_point import exact_total
 from spinney.data.schema import FeatureSchema
 from spinney.data.target import Target
 from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
 from spinney.ensembles.estimator import Estimator
+from spinney.ensembles.fitting import Reading
 from spinney.errors import InvalidInput, WeakLearnerFailed
 from spinney.losses.row_weights import RowWeights
-from spinney.model.answers import member_answers
+from spinney.model.answers import as_members_take, member_answers
 from spinney.model.member_sum import MemberSum
 from spinney.randomness import Stream, random_bits
 from spinney.resampling import draw_rows
@@ -150,6 +152,18 @@ def _set_random_states(estimator: Any, seed: int) -> None:
     draws = np.random.default_rng(seed).integers(2**31 - 1, size=len(names))
     if names:
         estimator.set_params(**{n: int(d) for n, d in zip(names, draws, strict=True)})
+
+
+def foreign_rows(X: TableLike, reading: Reading) -> ForeignRows:
+    """Give the rows as the user gave them, without those of weight 0."""
+    given = as_members_take(X)
+    kept = given if reading.kept is None else _safe_indexing(given, reading.kept)
+    classes = reading.target.classes
+    labels = reading.y.reshape(-1)
+    if classes is not None:
+        labels = classes[labels.astype(np.int64)]
+    total = float(len(labels)) if reading.weights is None else exact_total(reading.weights)
+    return ForeignRows(kept, labels, reading.schema, reading.target, total)
 
 
 def flat_rows(X: TableLike) -> TableLike:

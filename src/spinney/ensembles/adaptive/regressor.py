@@ -10,11 +10,11 @@ from sklearn.utils import get_tags
 
 from spinney.data.fixed_point import exact_sum
 from spinney.ensembles.adaptive.base_trees import exact_tree_plan, member_estimator
-from spinney.ensembles.adaptive.foreign import ForeignLearner
+from spinney.ensembles.adaptive.foreign import ForeignLearner, flat_rows, foreign_rows
 from spinney.ensembles.adaptive.learners import SumOutput, TreeLearner
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
-from spinney.ensembles.functional.learners import check_base, foreign_rows
+from spinney.ensembles.functional.learners import check_base
 from spinney.ensembles.parameters import Checked, Choice, Integer, Jobs, Real, Rule, Seed
 from spinney.ensembles.trees.decision_tree import DecisionTreeRegressor
 from spinney.errors import InvalidModel
@@ -168,7 +168,8 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
             multi_output=False,
             n_threads=self._n_threads(),
         )
-        reading = read_rows(X, y, sample_weight, settings)
+        flat = flat_rows(X) if self.estimator is not None else X
+        reading = read_rows(flat, y, sample_weight, settings)
         learner = self._learner(X, reading)
         rounds = self._boost(learner, reading)
         weights = np.array(rounds.weights)

@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
-from sklearn.utils import _safe_indexing
 
-from spinney.data.fixed_point import exact_total
 from spinney.data.weights import near_one
 from spinney.ensembles.adaptive.base_trees import exact_tree_plan, member_estimator
-from spinney.ensembles.adaptive.foreign import ForeignLearner, ForeignRows, flat_rows
+from spinney.ensembles.adaptive.foreign import ForeignLearner, flat_rows, foreign_rows
 from spinney.ensembles.adaptive.hypothesis import Ask, Hypothesis
 from spinney.ensembles.adaptive.learners import SumOutput, TreeLearner, WeakLearner
 from spinney.ensembles.adaptive.variant import TrainingRows
@@ -100,17 +97,7 @@ class VoteBooster(ClassifierMixin, Estimator):
                 resample_seed=seed if resample else None,
                 n_threads=self._n_threads(),
             )
-        classes = np.asarray(reading.target.classes)
-        given = X if reading.kept is None else _safe_indexing(X, reading.kept)
-        if issparse(given) and given.format not in ("csr", "csc"):
-            given = given.tocsr()  # rows of the other formats cannot be taken
-        rows = ForeignRows(
-            given,
-            classes[reading.y.astype(np.int64)],
-            reading.schema,
-            reading.target,
-            float(len(reading.y)) if reading.weights is None else exact_total(reading.weights),
-        )
+        rows = foreign_rows(X, reading)
         return ForeignLearner(params["estimator"], rows, resample=resample, seed=seed)
 
     def _is_single(self, prepared: Preparation) -> bool:

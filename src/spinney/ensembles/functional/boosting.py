@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from spinney.ensembles.adaptive.base_trees import member_estimator
+from spinney.ensembles.adaptive.foreign import foreign_rows
 from spinney.ensembles.adaptive.learners import SumOutput
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
@@ -17,7 +18,6 @@ from spinney.ensembles.functional.learners import (
     RegionMember,
     TreeRegions,
     check_base,
-    foreign_rows,
     gives_classes,
     own_tree,
 )
@@ -113,7 +113,8 @@ class FunctionalGradientBoosting(Estimator):
         self._check_parameters()
         check_base(self.estimator, type(self).__name__, may_classify=self._task == "classification")
         self._check_regions()
-        reading = read_rows(X, y, sample_weight, self._intake())
+        flat = X if self.estimator is None else flat_rows(X)
+        reading = read_rows(flat, y, sample_weight, self._intake())
         loss = self._row_loss(reading)
         targets = self._targets(reading)
         loss.check(targets, reading.kept)

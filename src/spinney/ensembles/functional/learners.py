@@ -10,10 +10,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from spinney.data.fixed_point import exact_total, fixed_weights
 from spinney.ensembles.adaptive.base_trees import exact_tree_plan
-from spinney.ensembles.adaptive.foreign import ForeignLearner, ForeignRows
+from spinney.ensembles.adaptive.foreign import ForeignLearner
 from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.adaptive.learners import TreeLearner
-from spinney.ensembles.fitting import Reading
 from spinney.errors import InvalidParameter, WeakLearnerFailed
 from spinney.model import Tree
 from spinney.trees.settings import TreeSettings
@@ -59,17 +58,6 @@ def check_base(estimator: Any, owner: str, *, may_classify: bool) -> None:
             f"estimator={estimator!r} of {owner} is a classifier, but it is asked to fit numbers. "
             "Give a regressor."
         )
-
-
-def foreign_rows(X: TableLike, reading: Reading) -> ForeignRows:
-    """Give the rows as the user gave them, without those of weight 0."""
-    kept = X if reading.kept is None else _safe_indexing(X, reading.kept)
-    classes = reading.target.classes
-    labels = reading.y.reshape(-1)
-    if classes is not None:
-        labels = classes[labels.astype(np.int64)]
-    total = float(len(labels)) if reading.weights is None else exact_total(reading.weights)
-    return ForeignRows(kept, labels, reading.schema, reading.target, total)
 
 
 class TreeRegions(TreeLearner):
