@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from spinney.ensembles.adaptive.base_trees import member_estimator
-from spinney.ensembles.adaptive.foreign import foreign_rows
+from spinney.ensembles.adaptive.foreign import flat_rows, foreign_rows
 from spinney.ensembles.adaptive.learners import SumOutput
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
