@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         GradientBoostingRegressor as GradientBoostingRegressor,
     )
     from spinney.ensembles.margin.classifier import MarginBoostClassifier as MarginBoostClassifier
+    from spinney.ensembles.robust.classifier import RobustBoostClassifier as RobustBoostClassifier
     from spinney.ensembles.trees.decision_tree import (
         DecisionTreeClassifier as DecisionTreeClassifier,
     )
@@ -40,6 +41,7 @@ ESTIMATORS = {
     "HistGradientBoostingClassifier": "spinney.ensembles.gradient.drop_in",
     "HistGradientBoostingRegressor": "spinney.ensembles.gradient.drop_in",
     "MarginBoostClassifier": "spinney.ensembles.margin.classifier",
+    "RobustBoostClassifier": "spinney.ensembles.robust.classifier",
 }
 """Public estimators and where they live; a model file may name these classes and no others."""
 
@@ -54,6 +56,7 @@ __all__ = [
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
     "MarginBoostClassifier",
+    "RobustBoostClassifier",
     "load",
     "save",
 ]
