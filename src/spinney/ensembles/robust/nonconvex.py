@@ -18,6 +18,8 @@ from spinney.typing import FloatArray
 
 _GRID = 48
 _ROUNDING = 1e-15
+_GAIN = 1e-12
+"""A step that gains a smaller part of the cost gains nothing but rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class _Line:
         size = self._bottom(sizes[max(best - 1, 0)], sizes[min(best + 1, _GRID)])
         if self.cost(size) > costs[best] + _ROUNDING:
             size = sizes[best]
-        return size if self.cost(size) < costs[0] else 0.0
+        return size if costs[0] - self.cost(size) > _GAIN * costs[0] else 0.0
 
     def _bottom(self, low: float, high: float) -> float:
         """Find a minimum: exactly where the slope changes its sign, else by values."""
