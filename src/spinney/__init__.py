@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         GradientBoostingRegressor as GradientBoostingRegressor,
     )
     from spinney.ensembles.margin.classifier import MarginBoostClassifier as MarginBoostClassifier
+    from spinney.ensembles.robust.classifier import RobustBoostClassifier as RobustBoostClassifier
     from spinney.ensembles.trees.decision_tree import (
         DecisionTreeClassifier as DecisionTreeClassifier,
     )
@@ -52,6 +53,7 @@ ESTIMATORS = {
     "HistGradientBoostingRegressor": "spinney.ensembles.gradient.drop_in",
     "L2BoostRegressor": "spinney.ensembles.functional.l2_boost",
     "MarginBoostClassifier": "spinney.ensembles.margin.classifier",
+    "RobustBoostClassifier": "spinney.ensembles.robust.classifier",
 }
 """Public estimators and where they live; a model file may name these classes and no others."""
 
@@ -70,6 +72,7 @@ __all__ = [
     "HistGradientBoostingRegressor",
     "L2BoostRegressor",
     "MarginBoostClassifier",
+    "RobustBoostClassifier",
     "load",
     "save",
 ]

@@ -15,7 +15,7 @@ import spinney
 from spinney.data.schema import FeatureSchema
 from spinney.data.table import Column, Kind, Table
 from spinney.io.save_load import from_bytes, to_bytes
-from spinney.model import Committee, Model, Policy, TreeForest
+from spinney.model import BranchingProgram, Committee, Model, Policy, TreeForest
 from spinney.model.forest import Output, join_trees
 from spinney.model.state import model_from_bytes
 
@@ -149,6 +149,18 @@ def _boosted() -> Fitted:
     return boosted.fit(frame(), target())
 
 
+def _robust_sum() -> Fitted:
+    robust = spinney.RobustBoostClassifier(
+        algorithm="robust", n_estimators=6, target_error=0.2, store_weights=True
+    )
+    return robust.fit(frame()[["größe", "town"]], classes(["no", "yes"]))
+
+
+def _robust_program() -> Fitted:
+    walk = spinney.RobustBoostClassifier(algorithm="martingale", n_levels=5, least_node_weight=4)
+    return walk.fit(frame(), classes(["no", "yes"]))
+
+
 # Frozen models without an estimator
 
 
@@ -168,6 +180,17 @@ def _forest_of_three() -> TreeForest:
 
 def _empty_forest() -> TreeForest:
     return _forest_of_three()[:0]
+
+
+def _program() -> BranchingProgram:
+    y = classes(np.array([False, True]))
+    walk = spinney.RobustBoostClassifier(algorithm="martingale", n_levels=7, least_node_weight=2)
+    return walk.fit(numbers(), y).model_
+
+
+def _empty_program() -> BranchingProgram:
+    forest = _program().members[:0]
+    return BranchingProgram(forest, [1, -1, 1], edges=np.zeros(3), shares=np.full(3, 0.5))
 
 
 def _committee() -> Committee:
@@ -207,12 +230,16 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "generator": _generator,
     "legacy_generator": _legacy_generator,
     "boosted": _boosted,
+    "robust_sum": _robust_sum,
+    "robust_program": _robust_program,
     "raw_forest": _forest_of_three,
     "raw_empty_forest": _empty_forest,
     "raw_committee": _committee,
     "raw_vote": _vote,
     "raw_median": _median,
     "raw_componentwise": _componentwise,
+    "raw_program": _program,
+    "raw_empty_program": _empty_program,
 }
 
 

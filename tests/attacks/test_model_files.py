@@ -108,6 +108,7 @@ AUDIT = """
 import json, sys
 import spinney.io.save_load
 import spinney.ensembles.gradient.drop_in, spinney.ensembles.trees.decision_tree
+import spinney.ensembles.robust.classifier
 from spinney.io.save_load import from_bytes
 path = sys.argv[1]
 before, events = set(sys.modules), []

@@ -48,7 +48,10 @@ def expected_of(made: Any) -> dict[str, Any]:
 
 def leaves_of(made: Any, rows: Table) -> Any:
     """Number the leaves of rows: of the one tree, or of each of several."""
-    return (made.apply(rows) if hasattr(made, "apply") else made.model_.leaf_ids(rows)).tolist()
+    if hasattr(made, "apply"):
+        return made.apply(rows).tolist()
+    forest = getattr(made.model_, "members", made.model_)  # those of a program
+    return forest.leaf_ids(rows).tolist()
 
 
 def hexadecimal(numbers: Any) -> Any:

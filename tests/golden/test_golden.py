@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.golden.make_golden import leaves_of
 
 import spinney
 from spinney.data.levels import Levels
@@ -82,9 +83,7 @@ def test_golden_estimator_answers_as_recorded(golden):
         assert bits(predicted) == bits(floats(expected["predict"]))
     else:
         assert predicted.tolist() == expected["predict"]
-    rows = rows_of(expected)
-    leaves = made.apply(rows) if hasattr(made, "apply") else made.model_.leaf_ids(rows)
-    assert leaves.tolist() == expected["leaves"]
+    assert leaves_of(made, rows_of(expected)) == expected["leaves"]
 
 
 def test_golden_file_is_saved_again_as_the_same_bytes(golden):

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from spinney.errors import InvalidInput, InvalidParameter, nearest_names
 from spinney.losses import margin_formulas as formulas
-from spinney.losses.margin_formulas import Formula, Numerical, Sigmoid, SigmoidLogarithm
+from spinney.losses.margin_formulas import Formula, Numerical, Ramp, Sigmoid, SigmoidLogarithm
 from spinney.typing import FloatArray
 
 _GRID = np.linspace(-6.0, 6.0, 1537)
@@ -171,12 +171,29 @@ def sigmoid(sharpness: float = 1.0) -> MarginLoss:
     >>> sigmoid(3.0).value(0.0), sigmoid(3.0).derivative(0.0)
     (np.float64(1.0), np.float64(-3.0))
     """
-    if not 0.0 < sharpness < np.inf:
-        raise InvalidParameter(f"sharpness={sharpness!r}: expected a positive, finite number.")
-    words = "1 - tanh(u)" if sharpness == 1.0 else f"1 - tanh({sharpness:g}u)"
+    words = f"1 - tanh({_times(sharpness)}u)"
     powers = SigmoidLogarithm(sharpness)
     made = _margin_loss(words, Sigmoid(sharpness), "smooth", formulas.far_side, powers)
     return replace(made, name="sigmoid")
+
+
+def ramp(sharpness: float = 1.0) -> MarginLoss:
+    """Make the ramp min(2, max(0, 1 - λu)) with another λ than 1.
+
+    Examples
+    --------
+    >>> ramp(4.0).value([-1.0, 0.0, 0.125]), ramp(4.0).words
+    (array([2. , 1. , 0.5]), 'min(2, max(0, 1 - 4u))')
+    """
+    words = f"min(2, max(0, 1 - {_times(sharpness)}u))"
+    formula = Ramp(sharpness)
+    return replace(_margin_loss(words, formula, "", formula.end), name="ramp")
+
+
+def _times(sharpness: float) -> str:
+    if not 0.0 < sharpness < np.inf:
+        raise InvalidParameter(f"sharpness={sharpness!r}: expected a positive, finite number.")
+    return "" if sharpness == 1.0 else f"{sharpness:g}"
 
 
 MARGIN_LOSSES: Mapping[str, MarginLoss] = _named(
@@ -223,7 +240,7 @@ MARGIN_LOSSES: Mapping[str, MarginLoss] = _named(
             formulas.half_log_odds,
             formulas.savage_logarithm,
         ),
-        "ramp": _margin_loss("min(2, max(0, 1 - u))", formulas.ramp, "", formulas.side),
+        "ramp": ramp(),
         "tangent": _margin_loss(
             "(2 arctan(u) - 1)²", formulas.tangent, "smooth", formulas.centred_tangent
         ),

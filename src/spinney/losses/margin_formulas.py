@@ -105,24 +105,37 @@ def savage_logarithm(u: FloatArray, order: int) -> FloatArray:
     return value if order == 0 else 2.0 * LN_2 + value - _softplus(-2.0 * u)
 
 
-def ramp(u: FloatArray, order: int) -> FloatArray:
-    """min(2, max(0, 1 - u)): it falls straight through 0, and no row costs more than 2."""
-    if order == 0:
-        return np.clip(1.0 - u, 0.0, 2.0)
-    return np.where((u >= -1.0) & (u < 1.0), -1.0, 0.0)
-
-
 def tangent(u: FloatArray, order: int) -> FloatArray:
     """(2 arctan(u) - 1)²: bounded, and it rises again beyond tan(½)."""
-    angle, spread = 2.0 * np.arctan(u) - 1.0, 1.0 + u * u
+    angle = 2.0 * np.arctan(u) - 1.0
     if order == 0:
         return angle * angle
+    spread = 1.0 + u * u
     return 4.0 * angle / spread if order == 1 else 8.0 * (1.0 - u * angle) / spread**2
 
 
 def zero_one(u: FloatArray, order: int) -> FloatArray:  # noqa: ARG001 - it has no slope
     """1 where u ≤ 0."""
     return np.where(u <= 0.0, 1.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Ramp:
+    """min(2, max(0, 1 - λu)): it falls straight through 0, and no row costs more than 2."""
+
+    sharpness: float = 1.0
+    """λ"""
+
+    def __call__(self, u: FloatArray, order: int) -> FloatArray:
+        """Give it by order; there is no curvature."""
+        steep = self.sharpness * u
+        if order == 0:
+            return np.clip(1.0 - steep, 0.0, 2.0)
+        return np.where((steep >= -1.0) & (steep < 1.0), -self.sharpness, 0.0)
+
+    def end(self, p: FloatArray) -> FloatArray:
+        """Give the end of the slope on the side of the label of more than half; 0 at ½."""
+        return side(p) / self.sharpness
 
 
 @dataclass(frozen=True, slots=True)

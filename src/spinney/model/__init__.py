@@ -7,6 +7,7 @@ estimator.
 from spinney.model.committee import Committee
 from spinney.model.forest import TreeForest
 from spinney.model.model import Model, Policy
+from spinney.model.program import BranchingProgram
 from spinney.model.tree import Tree
 
-__all__ = ["Committee", "Model", "Policy", "Tree", "TreeForest"]
+__all__ = ["BranchingProgram", "Committee", "Model", "Policy", "Tree", "TreeForest"]

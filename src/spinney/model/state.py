@@ -20,6 +20,7 @@ from spinney.model.forest import NODE_ARRAYS, OTHER_ARRAYS, Output, TreeForest
 from spinney.model.links import BINARY_LINKS
 from spinney.model.median import MedianForest
 from spinney.model.model import Model, Policy
+from spinney.model.program import BranchingProgram
 from spinney.typing import AnyArray, FloatArray
 
 Arrays = Mapping[str, AnyArray]
@@ -46,6 +47,8 @@ def model_from_state(meta: Mapping[str, Any], arrays: Arrays, *, nesting: int = 
         return MedianForest(trees)
     if kind == ComponentwiseSum.kind:
         return _componentwise(meta, arrays)
+    if kind == BranchingProgram.kind:
+        return _program(meta, arrays)
     raise InvalidModel(f"unknown kind of model: {kind!r}")
 
 
@@ -132,6 +135,29 @@ def _componentwise(meta: Mapping[str, Any], arrays: Arrays) -> ComponentwiseSum:
         found,
         policy=_policy(meta),
     )
+
+
+_NODE_FACTS = {"answers": "|i1", "edges": "<f8", "shares": "<f8"}
+"""Arrays of a program with a number for each node."""
+
+
+def _program(meta: Mapping[str, Any], arrays: Arrays) -> BranchingProgram:
+    _expect_keys(meta, {"kind", "members"})
+    _expect_prefixes(arrays, {"members/", "program/"})
+    facts = below(arrays, "program/")
+    _expect_keys(facts, set(_NODE_FACTS))
+    if any(
+        facts[name].dtype != kind or facts[name].ndim != 1 for name, kind in _NODE_FACTS.items()
+    ):
+        raise InvalidModel("an array of the program has the wrong type")
+    members = _part(meta, "members")
+    if members.get("kind") != TreeForest.kind:
+        raise InvalidModel("the members of a program must be a forest")
+    forest = _forest(members, below(arrays, "members/"))
+    output = forest.output
+    if (output.link, output.aggregate) != ("double_logistic", "sum"):
+        raise InvalidModel("the trees of a program have another output than a vote")
+    return BranchingProgram(forest, facts["answers"], edges=facts["edges"], shares=facts["shares"])
 
 
 def below(arrays: Arrays, prefix: str) -> dict[str, AnyArray]:

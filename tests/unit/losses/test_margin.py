@@ -11,9 +11,9 @@ from scipy.special import logsumexp
 
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.losses import MARGIN_LOSSES, MarginLoss, margin_loss
-from spinney.losses.margin import sigmoid
+from spinney.losses.margin import ramp, sigmoid
 
-LOSSES = dict(MARGIN_LOSSES) | {"sharp sigmoid": sigmoid(2.5)}
+LOSSES = dict(MARGIN_LOSSES) | {"sharp sigmoid": sigmoid(2.5), "flat ramp": ramp(0.37)}
 SLOPED = [name for name in LOSSES if name != "zero_one"]
 SMOOTH = [name for name in LOSSES if LOSSES[name].is_smooth]
 WITH_LOGARITHM = [name for name in LOSSES if LOSSES[name].logarithm is not None]
@@ -265,5 +265,7 @@ def test_names_and_other_things():
     for bad in (0.0, -1.0, np.inf, np.nan):
         with pytest.raises(InvalidParameter, match="sharpness"):
             sigmoid(bad)
+        with pytest.raises(InvalidParameter, match="sharpness"):
+            ramp(bad)
     with pytest.raises(InvalidParameter, match="closed form"):
         margin_loss(lambda u: np.exp(-u)).bayes_link(0.5)

@@ -13,6 +13,7 @@ from spinney.data.weights import near_one
 from spinney.ensembles.adaptive.base_trees import exact_tree_plan, member_estimator
 from spinney.ensembles.adaptive.foreign import ForeignLearner, flat_rows, foreign_rows
 from spinney.ensembles.adaptive.hypothesis import Ask, Hypothesis
+from spinney.ensembles.adaptive.importances import member_importances
 from spinney.ensembles.adaptive.learners import SumOutput, TreeLearner, WeakLearner
 from spinney.ensembles.adaptive.variant import TrainingRows
 from spinney.ensembles.estimator import Estimator
@@ -54,6 +55,8 @@ class VoteBooster(ClassifierMixin, Estimator):
 
     _task = "classification"
     _model_class: ClassVar[type[Model]] = Model  # type: ignore[type-abstract]
+    _models: ClassVar[tuple[type[Model], ...]] = (TreeForest, MemberSum)
+    """What members may become; a file may not hand in anything else."""
     _stump_criterion: ClassVar[str] = "squared"
     """What the default learner's split lowers."""
     model_: TreeForest | MemberSum
@@ -63,6 +66,13 @@ class VoteBooster(ClassifierMixin, Estimator):
     def _form(self, n_classes: int) -> str:
         """Say how members answer; one of ``spinney.model.answers.FORMS``, or "values"."""
         return "signs" if n_classes == 2 else "shares"
+
+    def _adopt(self, model: Model) -> None:
+        if not isinstance(model, self._models):
+            raise InvalidModel(
+                f"a {type(model).__name__} is not what a {type(self).__name__} learns"
+            )
+        super()._adopt(model)
 
     def _prepare(self, X: TableLike, y: Any, sample_weight: Any) -> Preparation:
         self._check_parameters()
@@ -139,15 +149,19 @@ class VoteBooster(ClassifierMixin, Estimator):
         form = self._form(prepared.rows.n_classes)
         if prepared.rows.n_classes > 1:
             prepared.learner.check_learnt(len(members))
-        self._adopt(prepared.learner.freeze(members, weights, form, output))
+        model = prepared.learner.freeze(members, weights, form, output)
+        self._become_model(model, trace)
+
+    def _become_model(self, model: Model, trace: Trace) -> None:
+        self._adopt(model)
         self.trace_ = trace
-        if not members and prepared.rows.n_classes > 1:
+        if not len(model) and model.target.n_outputs > 1:
             warnings.warn(
                 f"{type(self).__name__} learnt nothing, because {trace.stop_reason}. Every row is "
                 "predicted alike. Give a stronger base learner, such as deeper trees: "
                 "estimator=DecisionTreeClassifier(max_depth=3).",
                 NothingLearnt,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     # what the fitted estimator tells
@@ -173,10 +187,13 @@ class VoteBooster(ClassifierMixin, Estimator):
     def estimators_(self) -> list[Any]:
         """The members as fitted estimators."""
         self._check_fitted()
-        if isinstance(self.model_, MemberSum):
-            return list(self.model_.members)
+        return self._fitted_members(self.model_)
+
+    def _fitted_members(self, model: TreeForest | MemberSum) -> list[Any]:
+        if isinstance(model, MemberSum):
+            return list(model.members)
         form = self._form(len(self.classes_))
-        return [member_estimator(self.model_, t, form) for t in range(len(self.model_))]
+        return [member_estimator(model, t, form) for t in range(len(model))]
 
     @property
     def n_classes_(self) -> int:
@@ -188,15 +205,7 @@ class VoteBooster(ClassifierMixin, Estimator):
     def feature_importances_(self) -> FloatArray:
         """Share of each feature in the gain of the splits, weighted by the votes."""
         self._check_fitted()
-        if isinstance(self.model_, MemberSum):
-            return self.model_.feature_importances()
-        weights = np.abs(self.model_.arrays["tree_weight"])
-        gains = np.zeros(self.n_features_in_)
-        for weight, tree in zip(weights, self.model_, strict=True):
-            split = tree.feature >= 0
-            of_tree = np.bincount(tree.feature[split], tree.gain[split], self.n_features_in_)
-            gains += weight * of_tree / (of_tree.sum() or 1.0)
-        return gains / (gains.sum() or 1.0)
+        return member_importances(self.model_, self._member_weights())
 
     def complexity_class(self) -> tuple[Any, ...] | None:
         """Say from which set the members come, for bounds; None where it is not known.
@@ -275,7 +284,7 @@ class VoteBooster(ClassifierMixin, Estimator):
 
     def predict_log_proba(self, X: TableLike) -> FloatArray:
         """Logarithm of ``predict_proba``."""
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore"):  # minus infinity is what it is
             return np.log(self.predict_proba(X))
 
     def predict(self, X: TableLike) -> AnyArray:

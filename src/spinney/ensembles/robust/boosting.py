@@ -5,7 +5,7 @@ from collections.abc import Callable
 from spinney.ensembles.adaptive.hypothesis import Ask
 from spinney.ensembles.robust.brown import BrownBoost
 from spinney.ensembles.robust.martingale import MartingaleProgram, boost_by_martingale
-from spinney.ensembles.robust.nonconvex import AnyBoost, Ramp, Savage, Sigmoid, Tangent
+from spinney.ensembles.robust.nonconvex import AnyBoost
 from spinney.ensembles.robust.outcome import RobustBoost
 from spinney.ensembles.robust.potentials import BrownPotential, RobustPotential
 from spinney.ensembles.robust.robust import RobustBoosting
@@ -13,6 +13,7 @@ from spinney.ensembles.robust.rounds import Scheme, boost_by
 from spinney.ensembles.robust.rows import SignedRows
 from spinney.ensembles.robust.settings import RobustSettings
 from spinney.ensembles.robust.smooth import MadaBoost, SmoothBoost
+from spinney.losses.margin import MARGIN_LOSSES, ramp, sigmoid
 from spinney.typing import AnyArray
 
 _SCHEMES: dict[str, Callable[[RobustSettings], Scheme]] = {
@@ -20,10 +21,10 @@ _SCHEMES: dict[str, Callable[[RobustSettings], Scheme]] = {
     "smooth": lambda s: SmoothBoost(s.smoothness, s.edge),
     "brown": lambda s: BrownBoost(BrownPotential.of(s.target_error), s.least_edge),
     "robust": lambda s: RobustBoosting(RobustPotential.of(s), s.least_edge),
-    "savage": lambda s: AnyBoost(Savage(), s.largest_step, s.in_hull),
-    "sigmoid": lambda s: AnyBoost(Sigmoid(s.steepness), s.largest_step, s.in_hull),
-    "tangent": lambda s: AnyBoost(Tangent(), s.largest_step, s.in_hull),
-    "ramp": lambda s: AnyBoost(Ramp(s.steepness), s.largest_step, s.in_hull),
+    "savage": lambda s: AnyBoost(MARGIN_LOSSES["savage"], s.largest_step, s.in_hull),
+    "sigmoid": lambda s: AnyBoost(sigmoid(s.steepness), s.largest_step, s.in_hull),
+    "tangent": lambda s: AnyBoost(MARGIN_LOSSES["tangent"], s.largest_step, s.in_hull),
+    "ramp": lambda s: AnyBoost(ramp(s.steepness), s.largest_step, s.in_hull),
 }
 
 

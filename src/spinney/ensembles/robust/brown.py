@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from spinney.ensembles.robust.potentials import BrownPotential
 from spinney.ensembles.robust.rounds import Position, Step
-from spinney.ensembles.robust.rows import Heard, SignedRows
+from spinney.ensembles.robust.rows import Heard, SignedRows, sum_product
 from spinney.typing import FloatArray
 
 _EXACT = 1e-14
@@ -81,7 +81,9 @@ class _Road:
         """Edge of the hypothesis after the step, above the least one that counts."""
         moved = self.ahead + size * self.agreement - self.time_for(size)
         after = self.rows.distribution(self.scheme.potential.log_weights(moved))
-        return -1.0 if after is None else float(after @ self.agreement) - self.scheme.least_edge
+        return (
+            -1.0 if after is None else sum_product(after, self.agreement) - self.scheme.least_edge
+        )
 
     def first_stop(self, left: float) -> float:
         """Size at which the edge or the time is used up, whichever comes first.

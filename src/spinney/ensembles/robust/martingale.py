@@ -7,7 +7,6 @@ learners it met said so. A wrong label only matters among rows with the same pas
 potential that noise could tilt.
 """
 
-import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +19,16 @@ from spinney.ensembles.robust.rounds import LEAST_EDGE
 from spinney.ensembles.robust.rows import SignedRows
 from spinney.ensembles.robust.settings import RobustSettings
 from spinney.errors import InvalidInput, SmallWeights
+from spinney.model.program import (
+    ask_where_rows_stand,
+    first_node,
+    members_of_nodes,
+    occupied_places,
+    walk,
+)
 from spinney.results import Result, read_only
-from spinney.typing import FloatArray, IntArray
+from spinney.theory.trace import Trace
+from spinney.typing import BoolArray, FloatArray, IntArray
 
 Answer: TypeAlias = Callable[[int, IntArray], FloatArray]
 """What the member with this number says of the rows with these numbers; + where positive."""
@@ -34,17 +41,19 @@ class MartingaleProgram(Result):
     members: tuple[Any, ...]
     """Learners, in the order of their nodes."""
     n_levels: int
-    node_members: IntArray
-    """Number of each node's member; -1 where the node says the same of every row."""
-    constants: IntArray
-    """What each node says if it has no member: 1 or -1."""
+    answers: IntArray
+    """What each node says to every row, 1 or -1; 0 where it has a member who decides."""
     edges: FloatArray
-    """Edge of each node's member on the node's rows, both labels weighing the same; else NaN."""
+    """Edge of each node's member on the node's rows, both labels weighing the same; else 0."""
     shares: FloatArray
     """Share of the training rows that came to each node."""
+    trace: Trace
+    """What each level did: errors are (1 - edge) / 2; edges are means over the rows of the level;
+    alphas are 1 / n_levels; the objective is the training error of the levels so far, where a
+    row that heard + and - as often is wrong; normalisers are its quotients."""
 
     def __post_init__(self) -> None:
-        for name in ("node_members", "constants", "edges", "shares"):
+        for name in ("answers", "edges", "shares"):
             object.__setattr__(self, name, read_only(getattr(self, name)))
 
     def __len__(self) -> int:
@@ -56,12 +65,12 @@ class MartingaleProgram(Result):
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Give the nodes as named columns."""
-        level = np.repeat(np.arange(self.n_levels), np.arange(1, self.n_levels + 1))
+        level = _levels(self.n_levels)
         return {
             "level": level.tolist(),
-            "n_plus": (np.arange(len(level)) - level * (level + 1) // 2).tolist(),
-            "member": self.node_members.tolist(),
-            "constant": self.constants.tolist(),
+            "n_plus": (np.arange(len(level)) - first_node(level)).tolist(),
+            "member": members_of_nodes(self.answers).tolist(),
+            "answer": self.answers.tolist(),
             "edge": self.edges.tolist(),
             "share": self.shares.tolist(),
         }
@@ -82,16 +91,8 @@ def walk_program(program: MartingaleProgram, answer: Answer, n_rows: int) -> Int
     array of shape (n_rows,)
         How many of the ``n_levels`` learners said +.
     """
-    plus = np.zeros(n_rows, dtype=np.int64)
-    for level in range(program.n_levels):
-        for place, rows in _places(plus, level):
-            node = _node(level, place)
-            member = int(program.node_members[node])
-            if member < 0:
-                plus[rows] += program.constants[node] > 0
-            else:
-                plus[rows] += np.asarray(answer(member, rows)) > 0
-    return plus
+    tell = ask_where_rows_stand(program.answers, lambda *asked: np.asarray(answer(*asked)) > 0)
+    return list(walk(program.n_levels, tell, n_rows))[-1]
 
 
 def run_program(program: MartingaleProgram, answers: FloatArray) -> FloatArray:
@@ -111,8 +112,8 @@ def run_program(program: MartingaleProgram, answers: FloatArray) -> FloatArray:
     Examples
     --------
     >>> program = MartingaleProgram(
-    ...     members=("a", "b"), n_levels=2, node_members=np.array([0, -1, 1]),
-    ...     constants=np.array([1, -1, 1]), edges=np.full(3, np.nan), shares=np.ones(3))
+    ...     ("a", "b"), n_levels=2, answers=np.array([0, -1, 0]), edges=np.zeros(3),
+    ...     shares=np.ones(3), trace=None)
     >>> run_program(program, np.array([[1.0, 1.0, -1.0], [1.0, -1.0, 1.0]]))
     array([ 1.,  0., -1.])
     """
@@ -131,77 +132,88 @@ def boost_by_martingale(ask: Ask, rows: SignedRows, settings: RobustSettings) ->
 
     The learner of a node is asked with a distribution that is 0 outside the node. A node has no
     learner, and answers the label of more weight, if its rows weigh less than
-    ``least_node_weight``, if they have one label, or if the learner has no edge. Where no
-    training row comes, a node confirms what most learners before it said.
+    ``least_node_weight`` (the first node excepted), if they have one label, or if the learner has
+    no edge. Where no training row comes, a node confirms what most learners before it said.
     """
-    if rows.weights.sum() < settings.least_node_weight:
+    total, n_rows = float(rows.weights.sum()), int(np.count_nonzero(rows.weights))
+    if total < settings.least_node_weight <= n_rows:
         warnings.warn(
-            f"All rows together weigh {rows.weights.sum():g}, less than "
-            f"least_node_weight={settings.least_node_weight:g}: no node gets a learner. Lower "
-            "least_node_weight, or give weights that count rows.",
+            f"All {n_rows} rows together weigh {total:g}, less than "
+            f"least_node_weight={settings.least_node_weight:g}: only the first node gets a "
+            "learner. Lower least_node_weight, or give weights that count rows.",
             SmallWeights,
             stacklevel=2,
         )
-    plus = np.zeros(len(rows.signs), dtype=np.int64)
-    n_nodes = settings.n_rounds * (settings.n_rounds + 1) // 2
-    grown = _Growing(ask, rows, settings, n_nodes)
-    for level in range(settings.n_rounds):
-        for place, here in _places(plus, level):
-            plus[here] += grown.node(_node(level, place), here)
-    return grown.program()
-
-
-def _node(level: int, place: int) -> int:
-    return level * (level + 1) // 2 + place
-
-
-def _places(plus: IntArray, level: int) -> list[tuple[int, IntArray]]:
-    """Give the occupied places of a level and the rows that stand there, before any moves."""
-    order = np.argsort(plus, kind="stable")
-    bounds = np.searchsorted(plus[order], np.arange(level + 2))
-    parts = [(i, order[bounds[i] : bounds[i + 1]]) for i in range(level + 1)]
-    return [(place, rows) for place, rows in parts if len(rows)]
+    growing = _Growing(ask, rows, settings)
+    wrong, least = np.empty(settings.n_rounds), np.empty(settings.n_rounds)
+    for level, plus in enumerate(walk(settings.n_rounds, growing.level, len(rows.signs))):
+        margins = rows.signs * (2.0 * plus / (level + 1) - 1.0)
+        wrong[level] = rows.mean((margins <= 0.0).astype(float))
+        least[level] = rows.least(margins)
+    return growing.program(wrong, least)
 
 
 class _Growing:
     """A program while it grows."""
 
-    def __init__(self, ask: Ask, rows: SignedRows, settings: RobustSettings, n_nodes: int) -> None:
+    def __init__(self, ask: Ask, rows: SignedRows, settings: RobustSettings) -> None:
         self._ask, self._rows, self._settings = ask, rows, settings
         self._members: list[Any] = []
-        self._node_members = np.full(n_nodes, -1, dtype=np.int64)
-        level = np.repeat(np.arange(settings.n_rounds), np.arange(1, settings.n_rounds + 1))
-        place = np.arange(n_nodes) - level * (level + 1) // 2
-        self._constants = np.where(2 * place >= level, 1, -1)
-        self._edges = np.full(n_nodes, math.nan)
-        self._shares = np.zeros(n_nodes)
+        n_nodes = first_node(settings.n_rounds)
+        level = _levels(settings.n_rounds)
+        place = np.arange(n_nodes) - first_node(level)
+        self._answers = np.where(2 * place >= level, 1, -1)
+        self._edges, self._shares = np.zeros(n_nodes), np.zeros(n_nodes)
 
-    def node(self, node: int, here: IntArray) -> IntArray:
-        """Train a node on the rows that stand there; tell which of them step up."""
+    def level(self, level: int, places: IntArray) -> BoolArray:
+        """Train the nodes of a level on the rows that stand there; tell which rows hear +."""
+        heard = np.empty(len(places), bool)
+        for place, rows in occupied_places(places, level):
+            heard[rows] = self._node(first_node(level) + place, rows)
+        return heard
+
+    def _node(self, node: int, here: IntArray) -> BoolArray:
         weights, signs = self._rows.weights[here], self._rows.signs[here]
         of_plus, of_minus = float(weights[signs > 0].sum()), float(weights[signs < 0].sum())
         total = of_plus + of_minus
-        self._shares[node] = self._rows.prior[here].sum()
+        self._shares[node] = min(1.0, total / self._rows.weights.sum())
         if total > 0.0:
-            self._constants[node] = 1 if of_plus >= of_minus else -1
-        if min(of_plus, of_minus) > 0.0 and total >= self._settings.least_node_weight:
+            self._answers[node] = 1 if of_plus >= of_minus else -1
+        is_heavy = node == 0 or total >= self._settings.least_node_weight
+        if is_heavy and min(of_plus, of_minus) > 0.0:
             balanced = np.zeros(len(self._rows.signs))
             balanced[here] = 0.5 * weights / np.where(signs > 0, of_plus, of_minus)
             heard = self._rows.hear(self._ask, balanced)
             if heard.edge > LEAST_EDGE:
-                self._node_members[node] = len(self._members)
+                self._answers[node] = 0
                 self._members.append(heard.member)
-                self._edges[node] = heard.edge
-                return (heard.agreement[here] * signs > 0).astype(np.int64)
-        return np.full(len(here), int(self._constants[node] > 0), dtype=np.int64)
+                self._edges[node] = min(heard.edge, 1.0)
+                return np.asarray(heard.agreement[here] * signs > 0)
+        return np.full(len(here), self._answers[node] > 0)
 
-    def program(self) -> MartingaleProgram:
-        """Freeze it."""
-        return MartingaleProgram(
-            tuple(self._members),
-            self._settings.n_rounds,
-            self._node_members,
-            self._constants,
-            self._edges,
-            self._shares,
+    def program(self, wrong: FloatArray, least: FloatArray) -> MartingaleProgram:
+        """Freeze it; with the training error and the least margin after each level."""
+        n_levels = self._settings.n_rounds
+        edges = np.zeros(n_levels)
+        np.add.at(edges, _levels(n_levels), self._shares * self._edges)
+        before = np.append(1.0, wrong[:-1])
+        trace = Trace(
+            errors=(1.0 - edges) / 2.0,
+            edges=edges,
+            alphas=np.full(n_levels, 1.0 / n_levels),
+            normalisers=np.divide(wrong, before, out=np.zeros(n_levels), where=before > 0.0),
+            objective=wrong,
+            min_margins=least,
+            stop_reason=(
+                f"all {n_levels} levels were done"
+                if self._members
+                else "no node had both labels, rows enough and a learner with an edge"
+            ),
         )
+        members = tuple(self._members)
+        return MartingaleProgram(members, n_levels, self._answers, self._edges, self._shares, trace)
+
+
+def _levels(n_levels: int) -> IntArray:
+    """Give the level of each node."""
+    return np.repeat(np.arange(n_levels), np.arange(1, n_levels + 1))

@@ -1,93 +1,25 @@
 """AnyBoost (Mason, Baxter, Bartlett, Frean 2000) down potentials that are not convex.
 
 Such a potential flattens for rows that are very wrong, so that their weight vanishes. The price is
-that descent may end in a local optimum.
+that descent may end in a local optimum. The potentials are margin losses (``spinney.losses``):
+savage, sigmoid, tangent and ramp.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import expit
 
 from spinney.ensembles.robust.rounds import LEAST_EDGE, Position, Step
 from spinney.ensembles.robust.rows import Heard, SignedRows
+from spinney.losses.margin import MarginLoss
 from spinney.typing import FloatArray
 
 _GRID = 48
 _ROUNDING = 1e-15
-
-
-class MarginPotential(Protocol):
-    """What a margin u = y F(x) costs."""
-
-    def value(self, u: FloatArray) -> FloatArray:
-        """Cost of each margin."""
-
-    def derivative(self, u: FloatArray) -> FloatArray:
-        """Slope of the cost."""
-
-
-@dataclass(frozen=True, slots=True)
-class Savage:
-    """1 / (1 + exp(2u))² of SavageBoost (Masnadi-Shirazi, Vasconcelos 2008); at most 1."""
-
-    def value(self, u: FloatArray) -> FloatArray:
-        """Cost of each margin."""
-        return np.asarray(np.square(expit(-2.0 * u)))
-
-    def derivative(self, u: FloatArray) -> FloatArray:
-        """Slope of the cost."""
-        return np.asarray(-4.0 * np.square(expit(-2.0 * u)) * expit(2.0 * u))
-
-
-@dataclass(frozen=True, slots=True)
-class Sigmoid:
-    """1 - tanh(λu) of DOOM II; at most 2."""
-
-    steepness: float = 1.0
-
-    def value(self, u: FloatArray) -> FloatArray:
-        """Cost of each margin."""
-        return 2.0 * np.asarray(expit(-2.0 * self.steepness * u))
-
-    def derivative(self, u: FloatArray) -> FloatArray:
-        """Slope of the cost."""
-        z = 2.0 * self.steepness * u
-        return np.asarray(-4.0 * self.steepness * expit(z) * expit(-z))
-
-
-@dataclass(frozen=True, slots=True)
-class Tangent:
-    """(2 arctan(u) - 1)² of TangentBoost (2010); at most (π + 1)².
-
-    It rises again beyond u = tan ½: rows that are too right cost too, but have no weight here.
-    """
-
-    def value(self, u: FloatArray) -> FloatArray:
-        """Cost of each margin."""
-        return np.square(2.0 * np.arctan(u) - 1.0)
-
-    def derivative(self, u: FloatArray) -> FloatArray:
-        """Slope of the cost."""
-        return 4.0 * (2.0 * np.arctan(u) - 1.0) / (1.0 + np.square(u))
-
-
-@dataclass(frozen=True, slots=True)
-class Ramp:
-    """(1 - λu) / 2 between 0 and 1: only rows with |λu| < 1 have weight, and all the same."""
-
-    steepness: float = 1.0
-
-    def value(self, u: FloatArray) -> FloatArray:
-        """Cost of each margin."""
-        return np.clip(0.5 - 0.5 * self.steepness * u, 0.0, 1.0)
-
-    def derivative(self, u: FloatArray) -> FloatArray:
-        """Slope of the cost."""
-        return np.where(np.abs(self.steepness * u) < 1.0, -0.5 * self.steepness, 0.0)
+_GAIN = 1e-12
+"""A step that gains a smaller part of the cost gains nothing but rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +31,7 @@ class AnyBoost:
     with the first learner: after one step all rows weigh the same again.
     """
 
-    potential: MarginPotential
+    potential: MarginLoss
     largest_step: float
     in_hull: bool = False
     start: float = math.nan
@@ -110,6 +42,8 @@ class AnyBoost:
 
     def log_weights(self, at: Position) -> FloatArray:
         """Logarithm of how fast the cost falls; -inf where it does not."""
+        if self.potential.logarithm is not None:  # margins of any size keep their proportions
+            return self.potential.logarithm(at.margins, 1)
         falling = np.maximum(-self.potential.derivative(at.margins), 0.0)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(falling))
@@ -134,7 +68,7 @@ class AnyBoost:
 class _Line:
     """The cost of the rows along one direction."""
 
-    potential: MarginPotential
+    potential: MarginLoss
     rows: SignedRows
     margins: FloatArray
     away: FloatArray
@@ -160,7 +94,7 @@ class _Line:
         size = self._bottom(sizes[max(best - 1, 0)], sizes[min(best + 1, _GRID)])
         if self.cost(size) > costs[best] + _ROUNDING:
             size = sizes[best]
-        return size if self.cost(size) < costs[0] else 0.0
+        return size if costs[0] - self.cost(size) > _GAIN * costs[0] else 0.0
 
     def _bottom(self, low: float, high: float) -> float:
         """Find a minimum: exactly where the slope changes its sign, else by values."""

@@ -8,7 +8,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from spinney.ensembles.robust.potentials import RobustPotential
 from spinney.ensembles.robust.rounds import Position, Step
-from spinney.ensembles.robust.rows import Heard, SignedRows
+from spinney.ensembles.robust.rows import Heard, SignedRows, sum_product
 from spinney.typing import FloatArray
 
 _EXACT_TIME = 1e-14
@@ -136,7 +136,7 @@ class _Road:
     def _excess(self, size: float, spent: float) -> float:
         before = self.potential.values(self.margins, self.time)
         after = self.potential.values(self._moved(size, spent), self.time + spent)
-        return float(self.prior @ (after - before))
+        return sum_product(self.prior, after - before)
 
     def _moved(self, size: float, spent: float) -> FloatArray:
         return self.margins * math.exp(-spent) + size * self.agreement
@@ -145,4 +145,4 @@ class _Road:
         """Edge after a step; scaled by the largest weight, as all may be tiny."""
         log_weights = self.potential.log_weights(self._moved(size, spent), self.time + spent)
         weights = self.prior * np.exp(log_weights - log_weights.max())
-        return float(weights @ self.agreement / weights.sum())
+        return sum_product(weights, self.agreement) / float(weights.sum())

@@ -77,7 +77,7 @@ class SignedRows:
 
     def mean(self, values: FloatArray) -> float:
         """Mean over rows, each as often as it counts."""
-        return float(self.prior @ values)
+        return sum_product(self.prior, values)
 
     def least(self, values: FloatArray) -> float:
         """Least value of the rows that count."""
@@ -98,4 +98,9 @@ class SignedRows:
                 "numbers in [-1, 1], positive for the second class. Scale them before boosting."
             )
         agreement = self.signs * answers
-        return Heard(hypothesis.member, agreement, float(distribution @ agreement))
+        return Heard(hypothesis.member, agreement, sum_product(distribution, agreement))
+
+
+def sum_product(weights: FloatArray, values: FloatArray) -> float:
+    """Sum values by their weights, the same for any number of threads: BLAS may share the work."""
+    return float(np.sum(weights * values))

@@ -1,7 +1,7 @@
 """The noise parameter, chosen by search.
 
-RobustBoost tells by its clock whether its target error can be reached, so its target is found
-without other rows. Parameters of the others are chosen by rows that were held out.
+BrownBoost and RobustBoost tell by their clock whether the target error can be reached, so it is
+found without other rows. Parameters of the others are chosen by rows that were held out.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,16 +11,19 @@ from typing import Any
 import numpy as np
 
 from spinney.ensembles.adaptive.hypothesis import Ask
+from spinney.ensembles.robust.brown import BrownBoost
 from spinney.ensembles.robust.outcome import RobustBoost
-from spinney.ensembles.robust.potentials import RobustPotential, largest_target
+from spinney.ensembles.robust.potentials import BrownPotential, RobustPotential, largest_target
 from spinney.ensembles.robust.robust import RobustBoosting
-from spinney.ensembles.robust.rounds import boost_by
+from spinney.ensembles.robust.rounds import Scheme, boost_by
 from spinney.ensembles.robust.rows import SignedRows
 from spinney.ensembles.robust.settings import RobustSettings
 from spinney.errors import InvalidParameter
 from spinney.results import Result, read_only
 from spinney.typing import AnyArray, FloatArray, IntArray
 
+CLOCKS = ("brown", "robust")
+"""Boosters that aim at a target error."""
 LARGEST_TARGET = 0.4
 """Target error the search begins with: as much noise as is worth boosting for."""
 
@@ -64,7 +67,7 @@ def search_target_error(
     n_fits: int = 8,
     tolerance: float = 0.005,
 ) -> TargetSearch:
-    """Bisect for the smallest target error with which RobustBoost's clock reaches 1.
+    """Bisect for the smallest target error with which the clock reaches its end.
 
     A target far below the share of wrong labels cannot be reached; one far above gives up rows
     that are right. The first fit tries 0.4 (or the most that goal margin and width allow), and
@@ -77,7 +80,7 @@ def search_target_error(
     ask, signs, weights
         As for ``boost_robustly``.
     settings : RobustSettings
-        Its target error is not used.
+        For "robust" or "brown". Its target error is not used.
     n_fits : int
         Most fits.
     tolerance : float
@@ -92,8 +95,14 @@ def search_target_error(
             f"n_fits={n_fits} and tolerance={tolerance}: expected at least one fit and a "
             "tolerance above 0."
         )
+    if settings.algorithm not in CLOCKS:
+        raise InvalidParameter(
+            f"algorithm={settings.algorithm!r} has no clock that could tell whether a target error "
+            "can be reached: expected 'robust' or 'brown'."
+        )
     rows = SignedRows.of(signs, weights)
-    low, high = 0.0, min(LARGEST_TARGET, 0.99 * largest_target(settings))
+    limit = 1.0 if settings.algorithm == "brown" else 0.99 * largest_target(settings)
+    low, high = 0.0, min(LARGEST_TARGET, limit)
     best = _fit(high, ask, rows, settings)
     tried, left = [high], [best.time_left]
     while best.time_left == 0.0 and len(tried) < n_fits and high - low > tolerance:
@@ -109,8 +118,12 @@ def search_target_error(
 
 
 def _fit(target: float, ask: Ask, rows: SignedRows, settings: RobustSettings) -> RobustBoost:
-    aimed = replace(settings, algorithm="robust", target_error=target)
-    scheme = RobustBoosting(RobustPotential.of(aimed), aimed.least_edge)
+    aimed = replace(settings, target_error=target)
+    scheme: Scheme
+    if aimed.algorithm == "brown":
+        scheme = BrownBoost(BrownPotential.of(target), aimed.least_edge)
+    else:
+        scheme = RobustBoosting(RobustPotential.of(aimed), aimed.least_edge)
     return boost_by(scheme, ask, rows, aimed)
 
 

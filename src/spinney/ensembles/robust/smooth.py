@@ -10,9 +10,11 @@ import numpy as np
 
 from spinney.ensembles.robust.rounds import Position, Step
 from spinney.ensembles.robust.rows import Heard, SignedRows
+from spinney.losses.margin import MARGIN_LOSSES
 from spinney.typing import FloatArray
 
 _LARGEST_EDGE = 1.0 - 1e-10
+_MADA = MARGIN_LOSSES["mada"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +29,7 @@ class MadaBoost:
 
     def potentials(self, at: Position) -> FloatArray:
         """Give exp(-u) of right rows and 1 - u of wrong ones."""
-        right, wrong = np.maximum(at.margins, 0.0), np.minimum(at.margins, 0.0)
-        return np.asarray(np.exp(-right) - wrong)
+        return _MADA.value(at.margins)
 
     def log_weights(self, at: Position) -> FloatArray:
         """Logarithm of min(1, exp(-u))."""

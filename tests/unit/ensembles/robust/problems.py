@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from tests.reference.stump_oracle import StumpOracle
 
+from spinney.datasets import make_long_servedio, make_long_servedio_points
 from spinney.ensembles.adaptive.hypothesis import Hypothesis
 
 
@@ -21,25 +22,12 @@ class Problem:
         return np.mean(np.where(scores >= 0, 1.0, -1.0) != self.clean)
 
 
-def long_servedio_rows(rng, n):
-    """21 bits: a quarter of large margin, a quarter pullers, a half penalisers; sum(x) y > 0."""
-    y = rng.choice([-1.0, 1.0], n)
-    kind = rng.choice(4, n)  # 2 and 3: penalisers
-    agree = np.ones((n, 21), dtype=bool)
-    agree[kind == 1, 11:] = False
-    for i in np.flatnonzero(kind >= 2):
-        agree[i] = False
-        agree[i, rng.choice(11, 5, replace=False)] = True
-        agree[i, 11 + rng.choice(10, 6, replace=False)] = True
-    return np.where(agree, y[:, None], -y[:, None]), y
-
-
 def long_servedio(seed, n=800, noise=0.1, n_test=4000):
+    """21 bits, some labels wrong; test rows come from the same generator."""
     rng = np.random.default_rng(seed)
-    X, y = long_servedio_rows(rng, n)
-    signs = np.where(rng.random(n) < noise, -y, y)
-    X_test, clean = long_servedio_rows(rng, n_test)
-    return Problem(X, signs, StumpOracle(X, signs), X_test, clean)
+    train = make_long_servedio(n, noise=noise, random_state=rng)
+    test = make_long_servedio(n_test, noise=0.0, random_state=rng)
+    return Problem(train.X, train.y, StumpOracle(train.X, train.y), test.X, test.y)
 
 
 def blobs(seed, n=60, noise=0.0, d=3):
@@ -57,9 +45,8 @@ def four_points(scale=1 / 24, noise=0.1):
     Gives an ``Ask`` whose hypotheses are ±x1 and ±x2, signs, weights, and the three places. Its
     members are (coordinate, sign).
     """
-    places = np.array([[1.0, 0.0], [scale, 5 * scale], [scale, -scale]])
-    X, signs = np.concatenate([places, places]), np.repeat([1.0, -1.0], 3)
-    mass = np.array([0.25, 0.25, 0.5])
+    data = make_long_servedio_points(scale, noise=noise)
+    X, signs = data.X, data.y.astype(float)
 
     def ask(distribution):
         edges = (distribution * signs) @ X
@@ -67,7 +54,7 @@ def four_points(scale=1 / 24, noise=0.1):
         sign = 1.0 if edges[j] >= 0 else -1.0
         return Hypothesis(answers=sign * X[:, j], member=(j, sign))
 
-    return ask, signs, np.concatenate([(1 - noise) * mass, noise * mass]), places
+    return ask, signs, data.sample_weight, X[:3]
 
 
 def unsure(oracle, seed=0):

@@ -66,7 +66,8 @@ def test_brown_boost_stalls_with_time_left(seed):
 @pytest.mark.long
 def test_robust_boost_succeeds_where_its_clock_reaches_the_end():
     """A target of 0.14 is reached for eight of ten draws, and the clock tells which."""
-    fits = [error_of(long_servedio(seed), "robust", target_error=0.14) for seed in range(10)]
+    aim = {"target_error": 0.14, "n_rounds": 400}
+    fits = [error_of(long_servedio(seed), "robust", **aim) for seed in range(10)]
     reached = [error for error, boost in fits if boost.time_left == 0.0]
     missed = [(error, boost.time_left) for error, boost in fits if boost.time_left > 0.0]
     assert len(reached) == 8

@@ -7,11 +7,12 @@ from tests.unit.ensembles.robust.problems import blobs, four_points
 
 from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.robust.boosting import boost_robustly
-from spinney.ensembles.robust.nonconvex import Ramp, Savage, Sigmoid, Tangent, _Line
+from spinney.ensembles.robust.nonconvex import _Line
 from spinney.ensembles.robust.rows import SignedRows
 from spinney.ensembles.robust.settings import RobustSettings
+from spinney.losses import MARGIN_LOSSES
 
-POTENTIALS = {"savage": Savage(), "sigmoid": Sigmoid(), "tangent": Tangent(), "ramp": Ramp()}
+POTENTIALS = {name: MARGIN_LOSSES[name] for name in ("savage", "sigmoid", "tangent", "ramp")}
 
 
 @pytest.mark.parametrize("in_hull", [False, True])

@@ -64,6 +64,18 @@ def test_where_no_target_can_be_reached_the_search_says_so():
     assert len(found.boost) == 0
 
 
+def test_brown_boosts_target_is_found_by_its_clock_too():
+    problem = blobs(0, n=100, noise=0.1)
+    settings = RobustSettings(algorithm="brown", n_rounds=60)
+    found = search_target_error(problem.oracle, problem.signs, settings)
+    assert found.reached
+    assert found.target_error == found.tried[found.times_left == 0.0].min() < 0.4
+    wrong = np.mean(problem.signs * stump_sum(found.boost, problem.X) <= 0)
+    assert wrong <= found.target_error  # what BrownBoost promises when its time is up
+    with pytest.raises(InvalidParameter, match="algorithm='savage' has no clock"):
+        search_target_error(None, problem.signs, RobustSettings(algorithm="savage"))
+
+
 def test_a_negative_goal_lowers_where_the_search_begins():
     problem = blobs(0, n=60, noise=0.1)
     settings = RobustSettings(goal_margin=-1.0, n_rounds=20)
