@@ -330,8 +330,8 @@ class VoteBooster(ClassifierMixin, Estimator):
 
         The lead of the true class in the vote, as a share of all votes: from -1 to 1.
         """
-        codes, n_classes = self._codes(y), len(self.classes_)
         scores = self._raw_scores(X)
+        codes, n_classes = self._codes(y), len(self.classes_)
         if n_classes == 1:
             return np.ones(len(codes))
         if scores.shape[1] == 1:
@@ -357,8 +357,8 @@ class VoteBooster(ClassifierMixin, Estimator):
         odd = np.flatnonzero(self.classes_[places] != labels)
         if len(odd):
             raise InvalidInput(
-                f"y holds {labels[odd[0]]!r} at row {odd[0]}, which is no class the model knows: "
-                f"{list(self.classes_[:10])}."
+                f"y holds {labels[odd[:1]].tolist()[0]!r} at row {odd[0]}, which is no class the "
+                f"model knows: {self.classes_[:10].tolist()}."
             )
         codes: AnyArray = places
         return codes

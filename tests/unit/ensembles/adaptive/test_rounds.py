@@ -20,7 +20,7 @@ class Coin(ClassifierMixin, BaseEstimator):
     def __init__(self, random_state=None):
         self.random_state = random_state
 
-    def fit(self, X, y):
+    def fit(self, X, y):  # noqa: ARG002
         self.classes_ = np.unique(y)
         self.said_ = np.random.RandomState(self.random_state).randint(len(self.classes_), size=999)
         return self
@@ -93,7 +93,7 @@ def test_alpha_may_be_a_function_of_the_error(variant):
 @pytest.mark.parametrize("answer", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_function_that_gives_no_weight_is_refused(answer):
     with pytest.raises(InvalidParameter, match=r"alpha\(0.*expected a positive number"):
-        AdaBoostClassifier(alpha=lambda error: answer).fit(X2, Y2)
+        AdaBoostClassifier(alpha=lambda _: answer).fit(X2, Y2)
 
 
 def test_shrinkage_multiplies_every_weight():
@@ -312,5 +312,5 @@ def test_classes_too_small_to_split_are_refused_in_words():
     X, y = np.arange(6.0)[:, None], [0, 0, 0, 0, 0, 1]
     with pytest.raises(InvalidInput, match="at least 2 rows of every class"):
         AdaBoostClassifier(early_stopping="cv").fit(X, y)
-    with pytest.raises(InvalidInput, match="validation_fraction=0.1 cannot hold out rows"):
+    with pytest.raises(InvalidInput, match=r"validation_fraction=0.1 cannot hold out rows"):
         AdaBoostClassifier(early_stopping="validation").fit(X, y)
