@@ -13,6 +13,20 @@ _NO_COUNTS = np.empty(0, np.int64)
 _UNIT = 2**60
 
 
+def exp_or_infinity(number: float) -> float:
+    """Give e to a power, and infinity where floats end.
+
+    Examples
+    --------
+    >>> exp_or_infinity(0.0), exp_or_infinity(1e4)
+    (1.0, inf)
+    """
+    try:
+        return math.exp(number)
+    except OverflowError:
+        return math.inf
+
+
 class RowCounts:
     """How often each training row counts: repetitions where weights are whole, factors if not."""
 
@@ -75,9 +89,17 @@ class MarginWeights(RowWeights):
     @property
     def mean_exp(self) -> float:
         """Mean of exp(-margin) under the weights the user gave."""
+        return self._mean_share() * exp_or_infinity(-self._least)
+
+    @property
+    def log_mean_exp(self) -> float:
+        """Logarithm of ``mean_exp``, which neither underflows nor overflows."""
+        return math.log(self._mean_share()) - self._least
+
+    def _mean_share(self) -> float:
         counts = self._counts
         scale = float(counts.weights.max()) if len(counts.factors) else 1.0
-        return self._units / _UNIT * scale / counts.total * math.exp(-self._least)
+        return self._units / _UNIT * scale / counts.total
 
     def share_of(self, chosen: BoolArray) -> float:
         """Weight of some rows, from 0 to 1."""

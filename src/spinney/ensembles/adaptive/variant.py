@@ -117,14 +117,14 @@ class Variant(abc.ABC):
 
 
 def weights_from_logs(logs: FloatArray) -> tuple[FloatArray, float]:
-    """Turn logarithms into weights of sum 1, and give the sum before: exp by exp, none underflows.
+    """Turn logarithms into weights of sum 1, and give the logarithm of the sum before.
 
     Subtracting the largest first, 10⁵ rounds are no harder than one.
     """
     largest = float(logs.max())
     weights = np.exp(logs - largest)
     total = float(weights.sum())
-    return weights / total, total * math.exp(largest)
+    return weights / total, math.log(total) + largest
 
 
 def line_search(distribution: FloatArray, products: FloatArray) -> float:

@@ -16,7 +16,7 @@ from spinney.ensembles.adaptive.variant import (
     line_search,
 )
 from spinney.errors import InvalidParameter
-from spinney.losses.row_weights import MarginWeights
+from spinney.losses.row_weights import MarginWeights, exp_or_infinity
 from spinney.typing import BoolArray, FloatArray, IntArray
 
 LEAST_EDGE = 1e-12
@@ -82,7 +82,7 @@ class Votes(Variant):
         n_classes = self.rows.n_classes
         weight = abs(signed_weight)
         if_right, if_wrong = weight * (1 - 1 / n_classes), -weight / n_classes
-        normaliser = (1 - error) * math.exp(-if_right) + error * math.exp(-if_wrong)
+        gained, lost = (1 - error) * math.exp(-if_right), error * exp_or_infinity(-if_wrong)
         self._margins += np.where(right, if_right, if_wrong)
         self._total_alpha += weight / 2
         self._weigh()
@@ -95,7 +95,7 @@ class Votes(Variant):
             error=error,
             edge=1.0 - 2.0 * error,
             alpha=weight / 2,
-            normaliser=normaliser,
+            normaliser=gained + lost,
             objective=self._objective,
             min_margin=self._min_margin(hypothesis, signed_weight),
             ends=ends,

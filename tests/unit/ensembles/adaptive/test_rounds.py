@@ -234,6 +234,35 @@ def test_ten_thousand_rounds_neither_underflow_nor_overflow():
     assert booster.trace_.min_margins[-1] > 0
 
 
+@pytest.mark.parametrize("variant", ["real", "gentle", "logit", "mh", "m2", "confidence", "m1"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_loss_below_all_floats_is_zero_and_no_error(variant, n_classes):
+    if variant == "confidence" and n_classes == 3:
+        variant = "samme"
+    X, y = blobs(n_classes, n_rows=24)
+    tree = small_tree(variant, depth=3)
+    booster = AdaBoostClassifier(tree, variant=variant, n_estimators=300, learning_rate=5.0)
+    booster.fit(X, y)
+    assert np.isfinite(booster.predict_proba(X)).all()
+    assert np.isfinite(booster.trace_.normalisers).all()
+    assert (booster.trace_.objective >= 0).all()
+
+
+def test_totally_corrective_weights_of_rows_that_votes_separate():
+    corrected = AdaBoostClassifier(n_estimators=60, totally_corrective=True).fit(*blobs(2, 20))
+    assert np.isfinite(corrected.trace_.normalisers).all()
+
+
+@pytest.mark.parametrize("variant", ["discrete", "real", "gentle", "logit", "mh", "m2", "m1"])
+def test_steps_far_too_long_end_in_numbers(variant):
+    for n_classes in (2, 3):
+        X, y = blobs(n_classes)
+        booster = AdaBoostClassifier(variant=variant, learning_rate=1e4, n_estimators=20)
+        booster.fit(X, y)
+        assert np.isfinite(booster.predict_proba(X)).all()
+        assert not np.isnan(booster.trace_.objective).any()
+
+
 # Resampling
 
 
