@@ -66,7 +66,7 @@ class MemberSum(Model):
 
     def check_width(self, X: TableLike, estimator_name: str) -> None:
         """Refuse a table with another number of columns; the rest is the members' affair."""
-        shape = np.shape(X) if not hasattr(X, "shape") else X.shape
+        shape = table_shape(X)
         wanted = len(self.schema.names)
         if len(shape) == 2 and shape[1] != wanted:
             raise InvalidInput(
@@ -129,6 +129,12 @@ class MemberSum(Model):
     def __reduce__(self) -> tuple[Any, ...]:
         outputs = None if self.member_output is None else np.array(self.member_output)
         return _restored, (self.members, np.array(self.weights), outputs, *self._frame())
+
+
+def table_shape(X: TableLike) -> tuple[int, ...]:
+    """Give rows and columns of a table that is passed on as it is."""
+    shape: tuple[int, ...] = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+    return shape
 
 
 def _restored(*parts: Any) -> MemberSum:

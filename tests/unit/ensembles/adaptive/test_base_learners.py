@@ -271,3 +271,26 @@ def test_one_class_needs_no_learner():
     assert set(booster.predict(X2)) == {"a"}
     assert booster.feature_importances_.tolist() == [0.0] * 3
     np.testing.assert_array_equal(booster.predict_proba(X2), 1.0)
+
+
+@pytest.mark.parametrize(
+    "booster",
+    [
+        AdaBoostClassifier(spinney.DecisionTreeClassifier(max_depth=2), n_estimators=4),
+        AdaBoostClassifier(variant="mh", n_estimators=20),
+        AdaBoostClassifier(variant="logit", n_estimators=10),
+    ],
+    ids=["trees", "pairs", "scores"],
+)
+def test_scikit_learn_finds_nothing_to_complain_of(booster):
+    """The default parameters are checked with all other estimators."""
+    import warnings
+
+    from sklearn.utils.estimator_checks import check_estimator
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(booster, on_fail=None, on_skip=None)
+    assert len(results) > 50
+    failed = [r["check_name"] for r in results if r["status"] == "failed"]
+    assert failed == []

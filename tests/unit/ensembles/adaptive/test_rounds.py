@@ -234,18 +234,19 @@ def test_ten_thousand_rounds_neither_underflow_nor_overflow():
     assert booster.trace_.min_margins[-1] > 0
 
 
-@pytest.mark.parametrize("variant", ["real", "gentle", "logit", "mh", "m2", "confidence", "m1"])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_loss_below_all_floats_is_zero_and_no_error(variant, n_classes):
-    if variant == "confidence" and n_classes == 3:
-        variant = "samme"
+@pytest.mark.parametrize(
+    ("variant", "n_classes", "rate"),
+    [("real", 2, 1.0), ("real", 3, 1.0), ("gentle", 2, 5.0), ("gentle", 3, 5.0), ("mh", 3, 1.0)],
+)
+def test_a_loss_below_all_floats_is_zero_and_no_error(variant, n_classes, rate):
     X, y = blobs(n_classes, n_rows=24)
-    tree = small_tree(variant, depth=3)
-    booster = AdaBoostClassifier(tree, variant=variant, n_estimators=300, learning_rate=5.0)
-    booster.fit(X, y)
+    booster = AdaBoostClassifier(
+        small_tree(variant, depth=3), variant=variant, n_estimators=700, learning_rate=rate
+    ).fit(X, y)
+    assert booster.trace_.objective[-1] == 0.0
+    assert (booster.trace_.normalisers > 0).all()
+    assert (booster.trace_.normalisers < 1).mean() > 0.9
     assert np.isfinite(booster.predict_proba(X)).all()
-    assert np.isfinite(booster.trace_.normalisers).all()
-    assert (booster.trace_.objective >= 0).all()
 
 
 def test_totally_corrective_weights_of_rows_that_votes_separate():
