@@ -1,15 +1,30 @@
 """Weights of rows under exponential loss; the loop is ``native/losses/row_weights.inl``."""
 
+import math
+
 import numpy as np
 
 from spinney._native import _ext
 from spinney.data.fixed_point import exact_total
-from spinney.model.elementary import exact_exp
+from spinney.model.elementary import exact_exp, exact_log
 from spinney.typing import BoolArray, FloatArray, IntArray
 
 _NONE = np.empty(0)
 _NO_COUNTS = np.empty(0, np.int64)
 _UNIT = 2**60
+
+
+def exp_or_infinity(number: float) -> float:
+    """Give e to a power, infinity where floats end, and 0 where they begin.
+
+    Examples
+    --------
+    >>> exp_or_infinity(0.0), exp_or_infinity(1e4)
+    (1.0, inf)
+    """
+    if number > 709.0:
+        return math.inf
+    return exact_exp(number) if number > -708.0 else 0.0
 
 
 class RowCounts:
@@ -83,9 +98,17 @@ class MarginWeights(RowWeights):
     @property
     def mean_exp(self) -> float:
         """Mean of exp(-margin) under the weights the user gave."""
+        return self._mean_share() * exp_or_infinity(-self._least)
+
+    @property
+    def log_mean_exp(self) -> float:
+        """Logarithm of ``mean_exp``, which neither underflows nor overflows."""
+        return exact_log(self._mean_share()) - self._least
+
+    def _mean_share(self) -> float:
         counts = self._counts
         scale = float(counts.weights.max()) if len(counts.factors) else 1.0
-        return self._units / _UNIT * scale / counts.total * exact_exp(-self._least)
+        return self._units / _UNIT * scale / counts.total
 
     def share_of(self, chosen: BoolArray) -> float:
         """Weight of some rows, from 0 to 1."""

@@ -30,6 +30,8 @@ class Form:
     """Back from scores to shares, as far as the scores tell them."""
     asks_for_shares: bool
     """Whether probabilities are asked for, or labels are enough."""
+    takes_labels: bool = True
+    """Whether labels may stand in for probabilities; not where logarithms are taken of them."""
 
 
 def _signs(shares: FloatArray) -> FloatArray:
@@ -95,9 +97,17 @@ FORMS = {
     "shares": Form(_same, _same, asks_for_shares=True),
     "confidence": Form(_confidence, _from_difference, asks_for_shares=True),
     "half_log_odds": Form(
-        _half_log_odds, lambda scores: _from_difference(np.tanh(scores)), asks_for_shares=True
+        _half_log_odds,
+        lambda scores: _from_difference(np.tanh(scores)),
+        asks_for_shares=True,
+        takes_labels=False,
     ),
-    "log_shares": Form(_log_shares, lambda s: np.asarray(softmax(s, axis=1)), asks_for_shares=True),
+    "log_shares": Form(
+        _log_shares,
+        lambda scores: np.asarray(softmax(scores, axis=1)),
+        asks_for_shares=True,
+        takes_labels=False,
+    ),
 }
 """Of two classes: -1 or 1; the difference of shares; half the log-odds. Of any number: 1 for the
 label; 1 for it and numbers that sum to -1 for the others; 1 for it and -1 for each other; the
@@ -134,6 +144,11 @@ def member_answers(member: Any, X: Any, classes: AnyArray, form: str) -> FloatAr
     if form == "values":
         return _values(member, X)
     asked = FORMS[form]
+    if not asked.takes_labels and not hasattr(member, "predict_proba"):
+        raise InvalidInput(
+            f"{type(member).__name__} has no predict_proba, and this booster adds logarithms of "
+            "probabilities. Give another base learner, or boost its labels (variant='discrete')."
+        )
     if asked.asks_for_shares:
         return asked.scores(_shares(member, X, classes))
     return asked.scores(_labels(member, X, classes))
@@ -163,9 +178,9 @@ def _labels(member: Any, X: Any, classes: AnyArray) -> FloatArray:
     odd = np.flatnonzero(classes[places] != labels)
     if len(odd):
         raise InvalidInput(
-            f"{type(member).__name__}.predict gave {labels[odd[0]]!r} for row {odd[0]}, which is "
-            f"no class of y: {list(classes[:10])}. A base learner must predict labels it was "
-            "trained on."
+            f"{type(member).__name__}.predict gave {labels[odd[:1]].tolist()[0]!r} for row "
+            f"{odd[0]}, which is no class of y: {classes[:10].tolist()}. A base learner must "
+            "predict labels it was trained on."
         )
     return _rows_of_ones(places, len(classes))
 
@@ -180,8 +195,8 @@ def _shares(member: Any, X: Any, classes: AnyArray) -> FloatArray:
     if not fits or given.min(initial=0.0) < 0 or not (abs(given.sum(axis=1) - 1) < 1e-3).all():
         raise InvalidInput(
             f"{type(member).__name__}.predict_proba gave an array of shape {given.shape} for the "
-            f"classes {list(known[:10])}; expected probabilities of {list(classes[:10])} that sum "
-            "to 1."
+            f"classes {known[:10].tolist()}; expected probabilities of {classes[:10].tolist()} "
+            "that sum to 1."
         )
     shares = np.zeros((len(given), len(classes)))
     shares[:, places] = given

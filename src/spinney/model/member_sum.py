@@ -126,6 +126,12 @@ class MemberSum(Model):
         return _restored, (self.members, np.array(self.weights), outputs, *self._frame())
 
 
+def table_shape(X: TableLike) -> tuple[int, ...]:
+    """Give rows and columns of a table that is passed on as it is."""
+    shape: tuple[int, ...] = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+    return shape
+
+
 def _restored(*parts: Any) -> MemberSum:
     members, weights, outputs, form, link, baseline, schema, target = parts
     return MemberSum(

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 
+import spinney
 from spinney.errors import CannotSave, InvalidFile
 from spinney.io.parameters import decode, encode
 
@@ -158,6 +160,32 @@ def test_value_without_a_safe_form_is_refused_by_name(value):
         encode([{"deep": value}], "max_depth")
 
 
+def test_estimators_of_ours_come_back_with_their_parameters():
+    tree = spinney.DecisionTreeClassifier(max_depth=3, class_weight={"a": 2.0}, random_state=3)
+    nested = spinney.AdaBoostClassifier(spinney.AdaBoostClassifier(tree), n_estimators=4)
+    again = through_json([tree, {"inner": nested}])
+    assert repr(again[0].get_params()) == repr(tree.get_params())
+    assert type(again[1]["inner"].estimator.estimator) is spinney.DecisionTreeClassifier
+    assert repr(again[1]["inner"]) == repr(nested)
+
+
+def test_what_an_estimator_has_learnt_is_no_parameter():
+    fitted = spinney.DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
+    assert not hasattr(through_json(fitted), "model_")
+
+
+def test_other_estimators_have_no_form():
+    class Local(spinney.DecisionTreeClassifier):
+        pass
+
+    Local.__name__ = "DecisionTreeClassifier"
+    for stranger in (LogisticRegression(), Local()):
+        with pytest.raises(CannotSave, match="estimator is a"):
+            encode(stranger, "estimator")
+    with pytest.raises(CannotSave, match="estimator__class_weight is a"):
+        encode(spinney.DecisionTreeClassifier(class_weight=object()), "estimator")
+
+
 HOSTILE = [
     {"a": 1, "b": 2},
     {},
@@ -193,6 +221,25 @@ HOSTILE = [
     {"$generator": ["Generator", {"$dict": [["bit_generator", []]]}]},
     {"$generator": ["Nothing", None]},
     {"$generator": None},
+    {"$estimator": None},
+    {"$estimator": []},
+    {"$estimator": ["DecisionTreeClassifier"]},
+    {"$estimator": ["DecisionTreeClassifier", None]},
+    {"$estimator": ["DecisionTreeClassifier", [["max_depth", 2]]]},
+    {"$estimator": ["DecisionTreeClassifier", {"max_dept": 2}]},
+    {"$estimator": ["DecisionTreeClassifier", {"max_depth": -2}]},
+    {"$estimator": ["DecisionTreeClassifier", {"self": 2}]},
+    {"$estimator": ["DecisionTreeClassifier", {"max_depth": {"$import": "os"}}]},
+    {"$estimator": ["DecisionTreeClassifier", {}, {}]},
+    {"$estimator": ["load", {"path": "/etc/passwd"}]},
+    {"$estimator": ["save", {}]},
+    {"$estimator": ["__getattr__", {"name": "os"}]},
+    {"$estimator": ["importlib", {}]},
+    {"$estimator": ["sklearn.svm.SVC", {}]},
+    {"$estimator": [["DecisionTreeClassifier"], {}]},
+    {"$estimator": [None, {}]},
+    {"$estimator": ["AdaBoostClassifier", {"estimator": {"$estimator": ["os", {}]}}]},
+    {"$estimator": ["AdaBoostClassifier", {"estimator": 7}]},
 ]
 
 

@@ -7,6 +7,7 @@ from scipy.special import logsumexp
 from spinney.ensembles.adaptive.learners import WeakLearner
 from spinney.ensembles.adaptive.variant import LARGEST_ALPHA, Refusal, Round, Rules, TrainingRows
 from spinney.ensembles.adaptive.votes import Votes
+from spinney.losses.row_weights import exp_or_infinity
 from spinney.typing import FloatArray
 
 
@@ -27,7 +28,7 @@ class Corrective(Votes):
 
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
         """Make a round of AdaBoost, then weigh all votes again."""
-        before = self._objective
+        before = self._weights.log_mean_exp
         margins = self._margins.copy()
         made = super().round(learner, number)
         if isinstance(made, Refusal):
@@ -45,7 +46,7 @@ class Corrective(Votes):
             error=made.error,
             edge=made.edge,
             alpha=made.alpha,
-            normaliser=self._objective / before,
+            normaliser=exp_or_infinity(self._weights.log_mean_exp - before),
             objective=self._objective,
             min_margin=float(self._margins.min() / self._total_alpha),
             ends=made.ends,

@@ -127,8 +127,10 @@ class TreeLearner(WeakLearner):
         """Grow a tree that says yes or no to every class, under weights (n_rows, n_classes)."""
         of_rows = weights.sum(axis=1)
         signs = 2 * np.eye(self.n_classes)[self._classes] - 1
+        # Weights of a row that is voted right again and again end below all floats, as zeros.
+        shares = weights / np.where(of_rows > 0, of_rows, 1.0)[:, np.newaxis]
         grown = self._sorted.grow(
-            signs * weights / of_rows[:, np.newaxis],
+            signs * shares,
             RowWeights(of_rows, self._counts).whole,
             self._settings,
             criterion="hamming",

@@ -15,7 +15,7 @@ from spinney.ensembles.adaptive.variant import (
     weights_from_logs,
 )
 from spinney.ensembles.adaptive.votes import LEAST_EDGE, call_alpha
-from spinney.losses.row_weights import RowWeights
+from spinney.losses.row_weights import RowWeights, exp_or_infinity
 from spinney.model.elementary import exact_log, log_of
 from spinney.typing import FloatArray
 
@@ -27,7 +27,7 @@ class Pairs(Variant):
     """Largest difference of two answers about a row."""
     _pairs: FloatArray
     """(n_rows, n_classes) weights of sum 1."""
-    _objective: float
+    _log_objective: float
 
     def __init__(self, rows: TrainingRows, rules: Rules) -> None:
         super().__init__(rows, rules)
@@ -52,7 +52,7 @@ class Pairs(Variant):
         return np.asarray(true - others.max(axis=1))
 
     def _record(self, hypothesis: Hypothesis, edge: float, alpha: float, weight: float) -> Round:
-        before, clip = self._objective, self.rules.eps_clip
+        before, clip = self._log_objective, self.rules.eps_clip
         self._scores += alpha * hypothesis.answers
         self._total_alpha += abs(alpha)
         self._weigh()
@@ -62,8 +62,8 @@ class Pairs(Variant):
             error=(1.0 - abs(edge)) / 2,
             edge=abs(edge),
             alpha=abs(alpha),
-            normaliser=self._objective / before,
-            objective=self._objective,
+            normaliser=exp_or_infinity(self._log_objective - before),
+            objective=exp_or_infinity(self._log_objective),
             min_margin=float(self._leads().min() / self._spread / self._total_alpha),
             ends="the last learner made no error" if 1 - abs(edge) <= 2 * clip else "",
         )
@@ -96,7 +96,7 @@ class MH(Pairs):
         signs = np.where(self._truth, 1.0, -1.0)
         n_classes = self.rows.n_classes
         logs = log_of(self.rows.prior / n_classes)[:, np.newaxis] - signs * self._scores
-        flat, self._objective = weights_from_logs(logs.reshape(-1))
+        flat, self._log_objective = weights_from_logs(logs.reshape(-1))
         self._pairs = flat.reshape(logs.shape)
 
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
@@ -125,7 +125,7 @@ class M2(Pairs):
         n_wrong = max(self.rows.n_classes - 1, 1)
         logs = log_of(self.rows.prior / n_wrong)[:, np.newaxis] - leads
         logs = np.where(self._truth, -np.inf, logs)
-        flat, self._objective = weights_from_logs(logs.reshape(-1))
+        flat, self._log_objective = weights_from_logs(logs.reshape(-1))
         self._pairs = flat.reshape(logs.shape)
 
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:

@@ -11,8 +11,8 @@ from spinney.ensembles.adaptive.variant import (
     Variant,
     weights_from_logs,
 )
-from spinney.losses.row_weights import RowWeights
-from spinney.model.elementary import log_of
+from spinney.losses.row_weights import RowWeights, exp_or_infinity
+from spinney.model.elementary import exact_log, log_of
 from spinney.model.links import apply_link
 from spinney.typing import FloatArray
 
@@ -40,7 +40,9 @@ class Scores(Variant):
         return np.asarray(true)
 
     def _weigh(self) -> None:
-        self._distribution, self._objective = weights_from_logs(self._log_prior - self._margins())
+        logs = self._log_prior - self._margins()
+        self._distribution, self._log_objective = weights_from_logs(logs)
+        self._objective = exp_or_infinity(self._log_objective)
 
     @property
     def weights(self) -> RowWeights:
@@ -49,7 +51,7 @@ class Scores(Variant):
 
     def _move(self, steps: FloatArray) -> tuple[float, float, float, float]:
         """Add steps to the scores; give the error, edge and size of them, and the normaliser."""
-        margins, before, distribution = self._margins(), self._objective, self._distribution
+        margins, before, distribution = self._margins(), self._log_objective, self._distribution
         self._scores += steps
         gained = self._margins() - margins
         largest = float(np.abs(steps).max())
@@ -57,7 +59,7 @@ class Scores(Variant):
         self._total_alpha += largest
         self._weigh()
         error = float(distribution[gained <= 0].sum())
-        return error, edge, largest, self._objective / before if before > 0 else 0.0
+        return error, edge, largest, exp_or_infinity(self._log_objective - before)
 
     def _record(self, members: list[object], steps: FloatArray, number: int) -> Round | Refusal:
         if not np.abs(steps).max() > 0:
@@ -180,6 +182,7 @@ class Logit(Gentle):
         curvatures = np.maximum(curvatures, LEAST_CURVATURE * self.rows.prior)
         self._distribution = curvatures / curvatures.sum()
         self._objective = float((self.rows.prior * losses).sum())
+        self._log_objective = exact_log(max(self._objective, np.finfo(float).tiny))
 
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
         """Fit the working responses of every score."""

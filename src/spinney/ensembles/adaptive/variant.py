@@ -9,7 +9,7 @@ import numpy as np
 
 from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
 from spinney.losses.row_weights import RowCounts, RowWeights
-from spinney.model.elementary import exact_exp, exp_of
+from spinney.model.elementary import exact_log, exp_of
 from spinney.typing import FloatArray, IntArray
 
 Alpha: TypeAlias = str | Callable[[float], float]
@@ -119,14 +119,14 @@ class Variant(abc.ABC):
 
 
 def weights_from_logs(logs: FloatArray) -> tuple[FloatArray, float]:
-    """Turn logarithms into weights of sum 1, and give the sum before: exp by exp, none underflows.
+    """Turn logarithms into weights of sum 1, and give the logarithm of the sum before.
 
     Subtracting the largest first, 10⁵ rounds are no harder than one.
     """
     largest = float(logs.max())
     weights = exp_of(logs - largest)
     total = float(weights.sum())
-    return weights / total, total * exact_exp(largest)
+    return weights / total, exact_log(total) + largest
 
 
 def line_search(distribution: FloatArray, products: FloatArray) -> float:

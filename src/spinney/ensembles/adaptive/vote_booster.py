@@ -23,7 +23,7 @@ from spinney.errors import InvalidInput, InvalidModel, NothingLearnt
 from spinney.losses.row_weights import RowWeights
 from spinney.model import Model, Policy, TreeForest
 from spinney.model.links import apply_link
-from spinney.model.member_sum import MemberSum
+from spinney.model.member_sum import MemberSum, table_shape
 from spinney.model.model import State
 from spinney.randomness import seed_from
 from spinney.theory.trace import TRACE_ARRAYS, Trace
@@ -83,7 +83,7 @@ class VoteBooster(ClassifierMixin, Estimator):
             categorical_features=params["categorical_features"],
             n_threads=self._n_threads(),
         )
-        flat = flat_rows(X) if params["estimator"] is not None else X
+        flat = flat_rows(X) if exact_tree_plan(params["estimator"]) is None else X
         reading = read_rows(flat, y, near_one(sample_weight), settings)
         weights = np.ones(len(reading.y)) if reading.weights is None else reading.weights
         codes, n_classes = reading.y.astype(np.int64), reading.target.n_outputs
@@ -229,7 +229,7 @@ class VoteBooster(ClassifierMixin, Estimator):
         if isinstance(self.model_, MemberSum):
             self.model_.check_width(X, type(self).__name__)
             return np.broadcast_to(
-                self.model_.raw_scores(X), (_n_rows(X), len(self.model_.baseline))
+                self.model_.raw_scores(X), (table_shape(X)[0], len(self.model_.baseline))
             )
         table = self.model_.conform(X, type(self).__name__)
         return self.model_.raw_scores(table, n_threads=self._n_threads())
@@ -327,8 +327,8 @@ class VoteBooster(ClassifierMixin, Estimator):
 
         The lead of the true class in the vote, as a share of all votes: from -1 to 1.
         """
-        codes, n_classes = self._codes(y), len(self.classes_)
         scores = self._raw_scores(X)
+        codes, n_classes = self._codes(y), len(self.classes_)
         if n_classes == 1:
             return np.ones(len(codes))
         if scores.shape[1] == 1:
@@ -354,8 +354,8 @@ class VoteBooster(ClassifierMixin, Estimator):
         odd = np.flatnonzero(self.classes_[places] != labels)
         if len(odd):
             raise InvalidInput(
-                f"y holds {labels[odd[0]]!r} at row {odd[0]}, which is no class the model knows: "
-                f"{list(self.classes_[:10])}."
+                f"y holds {labels[odd[:1]].tolist()[0]!r} at row {odd[0]}, which is no class the "
+                f"model knows: {self.classes_[:10].tolist()}."
             )
         codes: AnyArray = places
         return codes
@@ -384,7 +384,3 @@ class VoteBooster(ClassifierMixin, Estimator):
             **{name: array.copy() for name, array in arrays.items()},
             stop_reason=meta["stop_reason"],
         )
-
-
-def _n_rows(X: TableLike) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

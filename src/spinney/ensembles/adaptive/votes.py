@@ -14,8 +14,8 @@ from spinney.ensembles.adaptive.variant import (
     line_search,
 )
 from spinney.errors import InvalidParameter
-from spinney.losses.row_weights import MarginWeights, move_margins
-from spinney.model.elementary import exact_exp, exact_log, exp_of, log_of
+from spinney.losses.row_weights import MarginWeights, exp_or_infinity, move_margins
+from spinney.model.elementary import exact_log, exp_of, log_of
 from spinney.typing import BoolArray, FloatArray, IntArray
 
 LEAST_EDGE = 1e-12
@@ -81,7 +81,8 @@ class Votes(Variant):
         n_classes = self.rows.n_classes
         weight = abs(signed_weight)
         if_right, if_wrong = weight * (1 - 1 / n_classes), -weight / n_classes
-        normaliser = (1 - error) * exact_exp(-if_right) + error * exact_exp(-if_wrong)
+        gained = (1 - error) * exp_or_infinity(-if_right)
+        lost = error * exp_or_infinity(-if_wrong)
         least = move_margins(self._margins, right, if_right, if_wrong)
         self._total_alpha += weight / 2
         self._weigh(least)
@@ -94,7 +95,7 @@ class Votes(Variant):
             error=error,
             edge=1.0 - 2.0 * error,
             alpha=weight / 2,
-            normaliser=normaliser,
+            normaliser=gained + lost,
             objective=self._objective,
             min_margin=self._min_margin(hypothesis, signed_weight),
             ends=ends,

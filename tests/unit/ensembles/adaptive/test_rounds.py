@@ -20,7 +20,7 @@ class Coin(ClassifierMixin, BaseEstimator):
     def __init__(self, random_state=None):
         self.random_state = random_state
 
-    def fit(self, X, y):
+    def fit(self, X, y):  # noqa: ARG002
         self.classes_ = np.unique(y)
         self.said_ = np.random.RandomState(self.random_state).randint(len(self.classes_), size=999)
         return self
@@ -93,7 +93,7 @@ def test_alpha_may_be_a_function_of_the_error(variant):
 @pytest.mark.parametrize("answer", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_function_that_gives_no_weight_is_refused(answer):
     with pytest.raises(InvalidParameter, match=r"alpha\(0.*expected a positive number"):
-        AdaBoostClassifier(alpha=lambda error: answer).fit(X2, Y2)
+        AdaBoostClassifier(alpha=lambda _: answer).fit(X2, Y2)
 
 
 def test_shrinkage_multiplies_every_weight():
@@ -234,6 +234,36 @@ def test_ten_thousand_rounds_neither_underflow_nor_overflow():
     assert booster.trace_.min_margins[-1] > 0
 
 
+@pytest.mark.parametrize(
+    ("variant", "n_classes", "rate"),
+    [("real", 2, 1.0), ("real", 3, 1.0), ("gentle", 2, 5.0), ("gentle", 3, 5.0), ("mh", 3, 1.0)],
+)
+def test_a_loss_below_all_floats_is_zero_and_no_error(variant, n_classes, rate):
+    X, y = blobs(n_classes, n_rows=24)
+    booster = AdaBoostClassifier(
+        small_tree(variant, depth=3), variant=variant, n_estimators=700, learning_rate=rate
+    ).fit(X, y)
+    assert booster.trace_.objective[-1] == 0.0
+    assert (booster.trace_.normalisers > 0).all()
+    assert (booster.trace_.normalisers < 1).mean() > 0.9
+    assert np.isfinite(booster.predict_proba(X)).all()
+
+
+def test_totally_corrective_weights_of_rows_that_votes_separate():
+    corrected = AdaBoostClassifier(n_estimators=60, totally_corrective=True).fit(*blobs(2, 20))
+    assert np.isfinite(corrected.trace_.normalisers).all()
+
+
+@pytest.mark.parametrize("variant", ["discrete", "real", "gentle", "logit", "mh", "m2", "m1"])
+def test_steps_far_too_long_end_in_numbers(variant):
+    for n_classes in (2, 3):
+        X, y = blobs(n_classes)
+        booster = AdaBoostClassifier(variant=variant, learning_rate=1e4, n_estimators=20)
+        booster.fit(X, y)
+        assert np.isfinite(booster.predict_proba(X)).all()
+        assert not np.isnan(booster.trace_.objective).any()
+
+
 # Resampling
 
 
@@ -312,5 +342,5 @@ def test_classes_too_small_to_split_are_refused_in_words():
     X, y = np.arange(6.0)[:, None], [0, 0, 0, 0, 0, 1]
     with pytest.raises(InvalidInput, match="at least 2 rows of every class"):
         AdaBoostClassifier(early_stopping="cv").fit(X, y)
-    with pytest.raises(InvalidInput, match="validation_fraction=0.1 cannot hold out rows"):
+    with pytest.raises(InvalidInput, match=r"validation_fraction=0.1 cannot hold out rows"):
         AdaBoostClassifier(early_stopping="validation").fit(X, y)

@@ -194,7 +194,7 @@ def test_ten_classes(variant):
 
 def test_confidence_takes_two_classes():
     X, y = blobs(3)
-    with pytest.raises(InvalidInput, match="takes two classes, but y has 3.*samme_r"):
+    with pytest.raises(InvalidInput, match=r"takes two classes, but y has 3.*samme_r"):
         AdaBoostClassifier(variant="confidence").fit(X, y)
 
 
