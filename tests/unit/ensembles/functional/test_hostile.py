@@ -62,7 +62,11 @@ def test_a_base_learner_that_fails_is_named_with_its_round(base, words):
         Regressor(base).fit(X, Y)
 
 
-@pytest.mark.parametrize("base", [LinearRegression, "tree", 3, object()], ids=str)
+@pytest.mark.parametrize(
+    "base",
+    [LinearRegression, "tree", 3, object()],
+    ids=["a class", "a text", "a number", "an object"],
+)
 def test_what_is_no_estimator_is_refused(base):
     with pytest.raises(InvalidParameter, match=r"estimator=.* with fit, predict and get_params"):
         Regressor(base).fit(X, Y)
