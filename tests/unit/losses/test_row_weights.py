@@ -62,7 +62,7 @@ def test_order_and_threads_do_not_matter(problem, seed):
     rng = np.random.default_rng(seed)
     order, chosen = rng.permutation(len(margins)), rng.random(len(margins)) < 0.5
     given_order = MarginWeights(margins, RowCounts(weights))
-    other = MarginWeights(margins[order], RowCounts(weights[order]), n_threads=3)
+    other = MarginWeights(margins[order], RowCounts(weights[order], n_threads=3))
     assert given_order.distribution[order].tobytes() == other.distribution.tobytes()
     assert given_order.whole[order].tolist() == other.whole.tolist()
     assert given_order.mean_exp == other.mean_exp
@@ -142,7 +142,7 @@ def test_instruction_sets_and_threads_give_the_same_bytes(kind):
         for isa in INSTRUCTION_SETS:
             _ext.use_isa(isa)
             for n_threads in (1, 2, 3, 7):
-                rows = MarginWeights(margins, RowCounts(weights), n_threads=n_threads)
+                rows = MarginWeights(margins, RowCounts(weights, n_threads=n_threads))
                 content = rows.distribution.tobytes() + rows.whole.tobytes()
                 seen.add((content, rows.mean_exp, rows.share_of(chosen)))
     finally:

@@ -38,7 +38,7 @@ class Rows:
 
     def grow(self, targets, weights, depth=None, *, leaf=0.0, **parameters):
         targets = targets.reshape(len(weights), -1)
-        return self.sorted.grow(targets, weights, limits(depth, leaf), **parameters)
+        return self.sorted.grow(targets, weights, limits(depth, leaf), unit=1.0, **parameters)
 
     def leaves(self, tree):
         width = tree.values.shape[1]  # noqa: PD011 - of a tree, not of a frame
