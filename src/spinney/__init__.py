@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from spinney.ensembles.adaptive.classifier import AdaBoostClassifier as AdaBoostClassifier
+    from spinney.ensembles.adaptive.matrix import boost_matrix as boost_matrix
     from spinney.ensembles.adaptive.regressor import AdaBoostRegressor as AdaBoostRegressor
     from spinney.ensembles.functional.classifier import (
         FunctionalGradientBoostingClassifier as FunctionalGradientBoostingClassifier,
@@ -57,7 +58,12 @@ ESTIMATORS = {
 }
 """Public estimators and where they live; a model file may name these classes and no others."""
 
-_PUBLIC = {**ESTIMATORS, "load": "spinney.io.save_load", "save": "spinney.io.save_load"}
+_PUBLIC = {
+    **ESTIMATORS,
+    "boost_matrix": "spinney.ensembles.adaptive.matrix",
+    "load": "spinney.io.save_load",
+    "save": "spinney.io.save_load",
+}
 
 __all__ = [
     "AdaBoostClassifier",
@@ -73,6 +79,7 @@ __all__ = [
     "L2BoostRegressor",
     "MarginBoostClassifier",
     "RobustBoostClassifier",
+    "boost_matrix",
     "load",
     "save",
 ]
