@@ -168,6 +168,8 @@ def test_a_number_is_a_repetition_too(problem):
     weighted = Rows(X, repetitions=weights).grow(numbers, weights).tree
     ones = np.ones(len(copies), np.int64)
     repeated = Rows(X[copies]).grow(numbers[copies], ones).tree
+    mean = np.average(numbers, weights=weights)
+    assert weighted.values[0, 0] == pytest.approx(mean, rel=1e-12)  # noqa: PD011
     for name in ("feature", "threshold", "right", "values", "weight", "gain"):
         assert getattr(weighted, name).tobytes() == getattr(repeated, name).tobytes(), name
 

@@ -74,6 +74,8 @@ def boost(
             if wants_reset and n_resets < MOST_RESETS:
                 n_resets += 1
                 variant.reset()
+                if done.distributions is not None:  # what the next round sees
+                    done.distributions[-1] = variant.weights.distribution
                 continue
             done.stop_reason = str(outcome)
             break

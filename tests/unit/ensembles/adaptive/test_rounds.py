@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from tests.unit.ensembles.adaptive.problems import blobs, error_stump, small_tree
 
 from spinney import AdaBoostClassifier, DecisionTreeClassifier
+from spinney.datasets import make_esl_spheres
 from spinney.ensembles.adaptive.variant import LARGEST_ALPHA
 from spinney.errors import InvalidInput, InvalidParameter, NothingLearnt
 from spinney.io.save_load import to_bytes
@@ -106,9 +107,9 @@ def test_shrinkage_multiplies_every_weight():
 
 
 def test_totally_corrective_is_never_above_stagewise():
-    for seed in range(5):
+    for seed in range(3):
         X, y = blobs(2, seed=seed)
-        for n_rounds in (1, 3, 9):
+        for n_rounds in (1, 7):
             stagewise = AdaBoostClassifier(n_estimators=n_rounds).fit(X, y)
             corrected = clone(stagewise).set_params(totally_corrective=True).fit(X, y)
             a, b = corrected.trace_, stagewise.trace_
@@ -177,7 +178,13 @@ def test_weights_begin_anew_and_the_votes_stay():
     margins = np.where(Y2 == 1, 1, -1) * F
     assert booster.trace_.objective[-1] == pytest.approx(np.exp(-margins).mean(), rel=1e-10)
     assert booster.trace_.min_margins[-1] == pytest.approx(booster.margins(X2, Y2).min(), abs=1e-10)
-    np.testing.assert_allclose(booster.trace_.distributions.sum(axis=1), 1.0, atol=1e-12)
+    D = booster.trace_.distributions
+    np.testing.assert_allclose(D.sum(axis=1), 1.0, atol=1e-12)
+    np.testing.assert_allclose(D[n_before], 1 / len(Y2), rtol=1e-12)
+    for t, (member, weight) in enumerate(zip(booster.estimators_, booster.alphas_, strict=True)):
+        assert weight > 0
+        error = D[t][member.predict(X2) != Y2].sum()
+        assert error == pytest.approx(booster.trace_.errors[t], abs=1e-12)
 
 
 @pytest.mark.parametrize("variant", ["real", "gentle", "logit", "m2", "mh", "confidence", "m1"])
@@ -333,9 +340,19 @@ def test_rows_of_weight_zero_do_not_vote_on_when_to_stop(way):
     rubbish = np.random.default_rng(0).integers(0, 2, 200)
     X_more = np.vstack([X, np.random.default_rng(1).normal(size=(200, 4))])
     weights = np.r_[np.ones(len(y)), np.zeros(200)]
-    booster = AdaBoostClassifier(early_stopping=way, n_estimators=60, random_state=0)
-    plain = booster.fit(X, y).model_.fingerprint
-    assert booster.fit(X_more, np.r_[y, rubbish], sample_weight=weights).model_.fingerprint == plain
+    for seed in range(4):
+        booster = AdaBoostClassifier(early_stopping=way, n_estimators=60, random_state=seed)
+        plain = booster.fit(X, y).model_.fingerprint
+        booster.fit(X_more, np.r_[y, rubbish], sample_weight=weights)
+        assert booster.model_.fingerprint == plain
+
+
+def test_progress_smaller_than_tol_is_none():
+    spheres = make_esl_spheres(400, random_state=0)  # every round helps a little
+    booster = AdaBoostClassifier(early_stopping="cv", random_state=0, n_iter_no_change=9)
+    patient = clone(booster).set_params(tol=0.0).fit(spheres.X, spheres.y)
+    hasty = clone(booster).set_params(tol=1.0).fit(spheres.X, spheres.y)
+    assert len(hasty.trace_) <= 10 < len(patient.trace_)
 
 
 def test_classes_too_small_to_split_are_refused_in_words():
