@@ -101,9 +101,10 @@ class ExactGrower {
         Node& node = nodes_[static_cast<std::size_t>(id)];
         if (!may_split(node)) return;
         const auto features = draw_features(columns_.n_features(), settings_, id);
-        const ExactNode<Rows> task{
-            node.total, settings_.min_samples_leaf / data_.weight_scale * kGridSlack,
-            settings_.min_gain / gain_unit(), settings_.min_gain / gain_unit()};
+        const double least_gain = least_gain_of(node);
+        const ExactNode<Rows> task{node.total,
+                                   settings_.min_samples_leaf / data_.weight_scale * kGridSlack,
+                                   least_gain, least_gain};
         std::vector<ExactSplit<Rows>> best(features.size());
         parallel_for(threads_for(node), features.size(), [&](std::size_t i) {
             const std::size_t f = features[i];
@@ -119,6 +120,14 @@ class ExactGrower {
             }
         }
         if (node.best.split.exists()) open_.push({id, node.best.split.gain});
+    }
+
+    /// Classes that no single split tells apart may be told apart by two: where children can be
+    /// split again, a mixed node takes a split that gains nothing (XOR is four such points).
+    double least_gain_of(const Node& node) const {
+        const bool goes_deeper = settings_.max_depth == 0 || node.depth + 1 < settings_.max_depth;
+        if (settings_.min_gain == 0.0 && goes_deeper && rows_.is_mixed(node.total)) return -1.0;
+        return settings_.min_gain / gain_unit();
     }
 
     int threads_for(const Node& node) const {

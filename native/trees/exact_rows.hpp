@@ -200,6 +200,8 @@ class SignedRows : public ScalarRows<SignedRows> {
     }
     const Sums& total() const { return total_; }
 
+    static bool is_mixed(const Sums& sums) { return std::abs(sums.sum) < sums.weight; }
+
     /// By the bits of the mantissa: vectors lack the conversion of long integers.
     [[gnu::always_inline]] static double to_double(std::int64_t number) {
         constexpr std::uint64_t kMiddle = 0x4338000000000000U;  // 2^52 + 2^51
@@ -251,6 +253,8 @@ class NumberRows : public ScalarRows<NumberRows> {
         }
     }
     const Sums& total() const { return total_; }
+    /// Unknown of numbers; and nothing is lost by a leaf where no split gains.
+    static bool is_mixed(const Sums&) { return false; }
     [[gnu::always_inline]] static double to_double(std::int64_t number) {
         return static_cast<double>(number);
     }
@@ -301,6 +305,11 @@ class VectorRows {
     }
 
     const Sums& total() const { return total_; }
+    /// Of classes; a sign per class may be mixed whatever the sums are.
+    bool is_mixed(const Sums& sums) const {
+        return rows_.criterion != Criterion::kHamming &&
+               *std::max_element(sums.sums.begin(), sums.sums.end()) < sums.weight;
+    }
     std::size_t n_orders() const { return rows_.n_outputs; }
     Sums none() const { return {std::vector<std::int64_t>(rows_.n_outputs, 0), 0}; }
     void add(Sums& sums, std::uint32_t row) const {

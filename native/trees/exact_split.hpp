@@ -28,7 +28,7 @@ template <class Rows>
 struct ExactNode {
     const typename Rows::Sums& total;
     double min_weight;  ///< each side must have, in units
-    double min_gain;    ///< in units
+    double min_gain;    ///< in units; less than 0: a split that gains nothing is better than none
     /// A gain that some cut is known to reach; the search of one feature spares the others work.
     mutable std::atomic<double> bound = 0.0;
 };
@@ -212,7 +212,8 @@ class ExactSearch {
 
     bool is_allowed(double weight) const {
         const double other = static_cast<double>(node_.total.weight) - weight;
-        return weight >= node_.min_weight && other >= node_.min_weight;
+        return weight > 0.0 && other > 0.0 && weight >= node_.min_weight &&
+               other >= node_.min_weight;
     }
 
     /// Keeps a better split, unless a side is too light.

@@ -224,6 +224,26 @@ TEST(a_constant_column_and_a_single_row_make_a_leaf) {
     CHECK(problem.grow(limits(3)).nodes.feature == std::vector<std::int32_t>{-1});
 }
 
+TEST(two_splits_tell_apart_what_one_cannot) {
+    Problem problem;
+    problem.columns = {{0, 0, 1, 1}, {0, 1, 0, 1}};
+    problem.targets = {-1, 1, 1, -1};
+    problem.weights = {1, 1, 1, 1};
+    CHECK(problem.grow(limits(1)).nodes.feature.size() == 1);  // a stump gains nothing, and is none
+    for (const Criterion criterion :
+         {Criterion::kSquared, Criterion::kError, Criterion::kExponential}) {
+        problem.criterion = criterion;
+        const ExactTree tree = problem.grow(limits(2));
+        CHECK(tree.nodes.feature.size() == 7);
+        for (std::size_t row = 0; row < 4; ++row) {
+            const auto leaf = static_cast<std::size_t>(tree.leaf_of_row[row]);
+            CHECK(tree.nodes.values[leaf] == static_cast<double>(problem.targets[row]));
+        }
+    }
+    problem.targets = {1, 1, 1, 1};
+    CHECK(problem.grow(limits(2)).nodes.feature.size() == 1);  // nothing to tell apart
+}
+
 TEST(several_classes_are_split_by_their_shares) {
     Problem problem;
     problem.columns = {{1, 2, 3, 4, 5, 6}};
