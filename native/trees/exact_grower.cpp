@@ -88,8 +88,8 @@ class ExactGrower {
 
     /// The rows of a node. A stump of numbers never asks: putting rows in order costs as much as
     /// looking at two features.
-    std::span<const std::uint32_t> members(const Node& node) {
-        return all_members().rows(node.first, node.last);
+    std::span<const std::uint32_t> members(const Node& node) const {
+        return members_->rows(node.first, node.last);
     }
     NodeRows& all_members() {
         if (!members_) members_.emplace(columns_.n_rows());
@@ -101,6 +101,9 @@ class ExactGrower {
         Node& node = nodes_[static_cast<std::size_t>(id)];
         if (!may_split(node)) return;
         const auto features = draw_features(columns_.n_features(), settings_, id);
+        for (const std::uint32_t f : features) {
+            if (columns_.feature(f).is_categorical) all_members();  // before threads ask for it
+        }
         const double least_gain = least_gain_of(node);
         const ExactNode<Rows> task{node.total,
                                    settings_.min_samples_leaf / data_.weight_scale * kGridSlack,

@@ -27,7 +27,7 @@ enum class Criterion : std::uint8_t {
 struct ExactRows {
     std::size_t n_outputs = 1;
     std::span<const std::int64_t> targets;  ///< n_rows * n_outputs, weighted
-    std::span<const std::int64_t> weights;  ///< n_rows, positive
+    std::span<const std::int64_t> weights;  ///< n_rows, not negative
     double target_scale = 1.0;              ///< what a unit of the sums is worth
     double weight_scale = 1.0;
     Criterion criterion = Criterion::kSquared;
@@ -39,33 +39,36 @@ struct ScalarSums {
     std::int64_t weight = 0;
 };
 
-/// Squared error that two means remove beyond one, from sums S and weights W of the left side and
-/// of the node: (S_left W - S W_left)^2 / (W_left W_right W), which is the squared difference of
-/// the means times W_left W_right / W. Means that differ by rounding alone are equal.
-[[gnu::always_inline]] inline double squared_gain(double sum, double weight, double all_sum,
-                                                  double all) {
+/// Two sides of a split as floats. Subtracted as integers before, so that a side with no rows of a
+/// class has exactly none, however large the sums are.
+struct Sides {
+    double left_sum;
+    double left;
+    double right_sum;
+    double right;
+
+    Sides(std::int64_t sum, std::int64_t weight, std::int64_t all_sum, std::int64_t all)
+        : left_sum(static_cast<double>(sum)),
+          left(static_cast<double>(weight)),
+          right_sum(static_cast<double>(all_sum - sum)),
+          right(static_cast<double>(all - weight)) {}
+};
+
+/// Squared error that two means remove beyond one: (S_left W_right - S_right W_left)^2 / (W_left
+/// W_right W), which is the squared difference of the means times W_left W_right / W. Means that
+/// differ by rounding alone are equal.
+inline double squared_gain(const Sides& sides) {
     constexpr double kRounding = 0x1p-50;
-    const double other = all - weight;
-    const double left = sum * other;
-    const double right = (all_sum - sum) * weight;
+    const double left = sides.left_sum * sides.right;
+    const double right = sides.right_sum * sides.left;
     const double difference = left - right;
     const double noise = kRounding * (std::abs(left) + std::abs(right));
-    const double gain = difference * difference / (weight * other * all);
-    return std::abs(difference) > noise ? gain : 0.0;
+    if (std::abs(difference) <= noise) return 0.0;
+    return difference * difference / (sides.left * sides.right * (sides.left + sides.right));
 }
 
-[[gnu::always_inline]] inline double error_gain(double sum, double all_sum) {
-    return 0.5 * (std::abs(sum) + std::abs(all_sum - sum) - std::abs(all_sum));
-}
-
-[[gnu::always_inline]] inline double exponential_part(double weight, double sum) {
-    return std::sqrt((weight - sum) * (weight + sum));
-}
-
-[[gnu::always_inline]] inline double exponential_gain(double sum, double weight, double all_sum,
-                                                      double all) {
-    return exponential_part(all, all_sum) - exponential_part(weight, sum) -
-           exponential_part(all - weight, all_sum - sum);
+inline double exponential_part(std::int64_t weight, std::int64_t sum) {
+    return std::sqrt(static_cast<double>(weight - sum) * static_cast<double>(weight + sum));
 }
 
 /// Cuts of one feature that are judged together: what would go left in each.
@@ -117,6 +120,7 @@ class ScalarRows {
 
     /// Whether a cut may gain more than `least`; most blocks hold none, and are done with this.
     bool may_exceed(const Cuts& cuts, std::size_t n, const Sums& total, double least) const {
+        if constexpr (!Rows::kIsShort) return true;  // differences of floats would not be exact
         const auto all = static_cast<double>(total.weight);
         const auto all_sum = static_cast<double>(total.sum);
         Gains excess;  // positive where the gain is above the limit, without its division
@@ -141,13 +145,16 @@ class ScalarRows {
         return largest(excess, n) > 0.0;
     }
 
-    /// Whether what goes left could gain as much as `bound`, with room for rounding.
+    /// Whether what goes left could gain as much as `bound`, with room for rounding; true where
+    /// that is not known.
     bool may_reach(const Sums& left, const Sums& total, double bound) const {
-        constexpr double kRounding = 0x1p-40;
         const auto all = static_cast<double>(total.weight);
+        const auto all_sum = static_cast<double>(total.sum);
+        const double magnitude =
+            criterion_ == Criterion::kSquared ? all_sum * (all_sum / all) : all;
+        const double limit = bound * (1.0 - 0x1p-40) - 0x1p-48 * magnitude;
         const bool one_side = left.weight == 0 || left.weight == total.weight;
-        return one_side || gain(left, total) >= bound * (1.0 - kRounding) - 0x1p-48 * all ||
-               (criterion_ == Criterion::kSquared && bound == 0.0);
+        return one_side || !(gain(left, total) < limit);
     }
 
     /// Gains of cuts, in units of the sums.
@@ -155,25 +162,27 @@ class ScalarRows {
         for (std::size_t i = 0; i < n; ++i) to[i] = gain({cuts.sums[i], cuts.weights[i]}, total);
     }
     double gain(const Sums& left, const Sums& total) const {
-        const auto sum = static_cast<double>(left.sum);
-        const auto weight = static_cast<double>(left.weight);
-        const auto all_sum = static_cast<double>(total.sum);
-        const auto all = static_cast<double>(total.weight);
+        const Sums right = difference(total, left);
         switch (criterion_) {
             case Criterion::kSquared:
-                return squared_gain(sum, weight, all_sum, all);
+                return squared_gain({left.sum, left.weight, total.sum, total.weight});
             case Criterion::kExponential:
-                return exponential_gain(sum, weight, all_sum, all);
+                return exponential_part(total.weight, total.sum) -
+                       exponential_part(left.weight, left.sum) -
+                       exponential_part(right.weight, right.sum);
             default:
-                return error_gain(sum, all_sum);
+                return 0.5 * static_cast<double>(std::abs(left.sum) + std::abs(right.sum) -
+                                                 std::abs(total.sum));
         }
     }
     void values(const Sums& sums, std::vector<double>& to) const {
         to.push_back(mean(sums, 0) * value_scale_);
     }
 
-  private:
+  protected:
     Criterion criterion_;
+
+  private:
     double value_scale_;
 };
 
@@ -181,6 +190,8 @@ class ScalarRows {
 /// scan is as fast as rows in the order of their values are read, which is any order in memory.
 class SignedRows : public ScalarRows<SignedRows> {
   public:
+    static constexpr bool kIsShort = true;  ///< all sums are exact as floats
+
     /// Nothing, unless every target is the weight of its row or its negative, and all are short.
     static std::optional<SignedRows> of(const ExactRows& rows) {
         if (rows.n_outputs != 1) return std::nullopt;
@@ -246,6 +257,8 @@ class SignedRows : public ScalarRows<SignedRows> {
 /// One number per row; target and weight stand together, so that a row is one access.
 class NumberRows : public ScalarRows<NumberRows> {
   public:
+    static constexpr bool kIsShort = false;
+
     explicit NumberRows(const ExactRows& rows) : ScalarRows(rows), cells_(rows.weights.size()) {
         for (std::size_t row = 0; row < cells_.size(); ++row) {
             cells_[row] = {rows.targets[row], rows.weights[row]};
@@ -277,13 +290,20 @@ class NumberRows : public ScalarRows<NumberRows> {
         spread.down = spread.sums.sum - spread.up;
         return spread;
     }
-    /// Any part of the weight may come with any part of the targets.
-    static std::array<Sums, 4> corners(const Sums& before, const Spread& spread) {
+    /// Any part of the weight may come with any part of the targets. The other criteria are those
+    /// of signs, whose sum never exceeds their weight: all positive rows come first, or all others.
+    std::array<Sums, 4> corners(const Sums& before, const Spread& spread) const {
         const std::int64_t weight = before.weight + spread.sums.weight;
-        return {{{before.sum + spread.up, before.weight},
-                 {before.sum + spread.up, weight},
-                 {before.sum + spread.down, before.weight},
-                 {before.sum + spread.down, weight}}};
+        if (criterion_ == Criterion::kSquared) {
+            return {{{before.sum + spread.up, before.weight},
+                     {before.sum + spread.up, weight},
+                     {before.sum + spread.down, before.weight},
+                     {before.sum + spread.down, weight}}};
+        }
+        return {{before,
+                 {before.sum + spread.sums.sum, weight},
+                 {before.sum + spread.up, before.weight + spread.up},
+                 {before.sum + spread.down, before.weight - spread.down}}};
     }
 
   private:
@@ -349,12 +369,9 @@ class VectorRows {
 
   private:
     double squared(const Sums& left, const Sums& total) const {
-        const auto weight = static_cast<double>(left.weight);
-        const auto all = static_cast<double>(total.weight);
         double gain = 0.0;
         for (std::size_t k = 0; k < rows_.n_outputs; ++k) {
-            gain += squared_gain(static_cast<double>(left.sums[k]), weight,
-                                 static_cast<double>(total.sums[k]), all);
+            gain += squared_gain({left.sums[k], left.weight, total.sums[k], total.weight});
         }
         return gain;
     }

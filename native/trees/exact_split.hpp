@@ -60,17 +60,13 @@ class ExactSearch {
         const SortedFeature& feature = columns_.feature(f_);
         const std::size_t n_cells = feature.n_bins + 1;  // the last is that of missing values
         std::vector<Sums> cells(n_cells, rows_.none());
-        std::vector<std::int64_t> counts(n_cells, 0);
-        for (const std::uint32_t row : members) {
-            rows_.add(cells[feature.bins[row]], row);
-            ++counts[feature.bins[row]];
-        }
+        for (const std::uint32_t row : members) rows_.add(cells[feature.bins[row]], row);
         for (std::size_t k = 0; k < rows_.n_orders(); ++k) {
-            const std::vector<std::size_t> bins = bins_by_mean(cells, counts, k);
+            const std::vector<std::size_t> bins = bins_by_mean(cells, k);
             Sums left = rows_.none();
             for (std::size_t n_left = 1; n_left < bins.size(); ++n_left) {
                 Rows::add(left, cells[bins[n_left - 1]]);
-                if (offer(left)) keep_categories(std::span(bins).first(n_left), counts);
+                if (offer(left)) keep_categories(std::span(bins).first(n_left), cells);
             }
         }
         return best_;
@@ -144,7 +140,7 @@ class ExactSearch {
     }
 
     bool may_exceed(const Block& block, double bound) const {
-        for (const Sums& corner : Rows::corners(block.before, block.spread)) {
+        for (const Sums& corner : rows_.corners(block.before, block.spread)) {
             if (rows_.may_reach(corner, node_.total, bound)) return true;
             if (!has_missing_) continue;
             Sums both = corner;
@@ -247,12 +243,11 @@ class ExactSearch {
         return best_;
     }
 
-    std::vector<std::size_t> bins_by_mean(const std::vector<Sums>& cells,
-                                          const std::vector<std::int64_t>& counts,
-                                          std::size_t k) const {
+    /// Bins that weigh something: one whose rows all weigh nothing has no mean.
+    std::vector<std::size_t> bins_by_mean(const std::vector<Sums>& cells, std::size_t k) const {
         std::vector<std::size_t> bins;
         for (std::size_t bin = 0; bin < cells.size(); ++bin) {
-            if (counts[bin] > 0) bins.push_back(bin);
+            if (cells[bin].weight > 0) bins.push_back(bin);
         }
         std::stable_sort(bins.begin(), bins.end(), [&](std::size_t a, std::size_t b) {
             return Rows::mean(cells[a], k) < Rows::mean(cells[b], k);
@@ -260,15 +255,14 @@ class ExactSearch {
         return bins;
     }
 
-    /// Categories without a row here, and missing values if there are none, go to the larger side.
-    void keep_categories(std::span<const std::size_t> left,
-                         const std::vector<std::int64_t>& counts) {
-        const std::size_t missing = counts.size() - 1;
+    /// Categories that weigh nothing here, and missing values likewise, go to the larger side.
+    void keep_categories(std::span<const std::size_t> left, const std::vector<Sums>& cells) {
+        const std::size_t missing = cells.size() - 1;
         best_.split.is_categorical = true;
         best_.split.left_bins = {};
-        best_.split.missing_left = counts[missing] == 0 && best_.left_is_larger;
+        best_.split.missing_left = cells[missing].weight == 0 && best_.left_is_larger;
         for (std::size_t bin = 0; bin < missing; ++bin) {
-            if (counts[bin] == 0 && best_.left_is_larger) best_.split.set_left(bin);
+            if (cells[bin].weight == 0 && best_.left_is_larger) best_.split.set_left(bin);
         }
         for (const std::size_t bin : left) {
             if (bin == missing) {

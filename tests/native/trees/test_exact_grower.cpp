@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "native/base/random.hpp"
@@ -17,6 +18,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// Numeric columns and rows to learn from, owned.
 struct Problem {
     std::vector<std::vector<double>> columns;
+    std::vector<std::vector<std::int32_t>> categories;  ///< columns of codes, behind the others
     std::vector<std::int64_t> targets;
     std::vector<std::int64_t> weights;
     std::size_t n_outputs = 1;
@@ -30,8 +32,16 @@ struct Problem {
                                      .stride = sizeof(double),
                                      .rows = {}});
         }
-        const SortedColumns sorted(view, std::vector<std::vector<std::uint8_t>>(columns.size()),
-                                   n_threads);
+        std::vector<std::vector<std::uint8_t>> bins(columns.size());
+        for (const auto& codes : categories) {
+            view.features.push_back({.type = ValueType::kCode32,
+                                     .data = reinterpret_cast<const std::byte*>(codes.data()),
+                                     .stride = sizeof(std::int32_t),
+                                     .rows = {}});
+            bins.emplace_back(20);
+            std::iota(bins.back().begin(), bins.back().end(), std::uint8_t{0});
+        }
+        const SortedColumns sorted(view, bins, n_threads);
         const ExactRows rows{.n_outputs = n_outputs,
                              .targets = targets,
                              .weights = weights,
@@ -112,6 +122,11 @@ double best_gain(const Problem& problem) {
     return best;
 }
 
+void scale(Problem& problem, std::int64_t factor) {
+    for (std::int64_t& weight : problem.weights) weight *= factor;
+    for (std::int64_t& target : problem.targets) target *= factor;
+}
+
 bool same(const ExactTree& a, const ExactTree& b) {
     return a.nodes.feature == b.nodes.feature && a.nodes.right == b.nodes.right &&
            a.threshold == b.threshold && a.nodes.values == b.nodes.values &&
@@ -122,12 +137,13 @@ bool same(const ExactTree& a, const ExactTree& b) {
 }  // namespace
 
 TEST(a_stump_gains_as_much_as_the_best_of_all_cuts) {
-    for (const bool signs : {true, false}) {
+    for (const int kind : {0, 1, 2}) {  // short signs, signs of long weights, numbers
         for (const Criterion criterion :
              {Criterion::kSquared, Criterion::kError, Criterion::kExponential}) {
-            if (!signs && criterion != Criterion::kSquared) continue;  // of signs only
-            Problem problem = random_problem(900, 4, signs);
+            if (kind == 2 && criterion != Criterion::kSquared) continue;  // of signs only
+            Problem problem = random_problem(900, 4, kind < 2);
             problem.criterion = criterion;
+            if (kind == 1) scale(problem, std::int64_t{1} << 40);
             const ExactTree tree = problem.grow(limits(1));
             CHECK(tree.nodes.feature[0] >= 0);
             const double expected = best_gain(problem);
@@ -222,6 +238,49 @@ TEST(a_constant_column_and_a_single_row_make_a_leaf) {
     problem.targets = {1};
     problem.weights = {1};
     CHECK(problem.grow(limits(3)).nodes.feature == std::vector<std::int32_t>{-1});
+}
+
+TEST(long_weights_find_the_cuts_of_short_ones) {
+    for (const Criterion criterion :
+         {Criterion::kSquared, Criterion::kError, Criterion::kExponential}) {
+        Problem problem = random_problem(4000, 5, true);
+        problem.criterion = criterion;
+        const ExactTree shorter = problem.grow(limits(4));
+        scale(problem, 1 << 23);
+        const ExactTree longer = problem.grow(limits(4), 3);
+        CHECK(shorter.nodes.feature == longer.nodes.feature);
+        CHECK(shorter.threshold == longer.threshold);
+        CHECK(shorter.leaf_of_row == longer.leaf_of_row);
+    }
+}
+
+TEST(categories_are_split_alike_by_every_number_of_threads) {
+    Problem problem = random_problem(20000, 1, true);
+    for (std::uint64_t f = 0; f < 6; ++f) {
+        std::vector<std::int32_t> codes(20000);
+        for (std::size_t row = 0; row < codes.size(); ++row) {
+            codes[row] =
+                static_cast<std::int32_t>(random_below(40 + f, Stream::kRows, row, 21)) - 1;
+        }
+        problem.categories.push_back(std::move(codes));
+    }
+    const ExactTree alone = problem.grow(limits(3));
+    for (const int n_threads : {2, 4}) CHECK(same(alone, problem.grow(limits(3), n_threads)));
+}
+
+TEST(rows_without_weight_do_not_matter) {
+    Problem problem;
+    problem.columns = {{1, 2, 3, 4, 9}};
+    problem.categories = {{0, 0, 1, 1, 2}};
+    problem.targets = {1, 1, -1, -1, 0};
+    problem.weights = {1, 1, 1, 1, 0};  // category 2 has a row, and no mean
+    problem.criterion = Criterion::kError;
+    const ExactTree tree = problem.grow(limits(1));
+    CHECK(tree.nodes.feature[0] == 0 && tree.threshold[0] == 2.5);
+    problem.columns.clear();
+    const ExactTree by_category = problem.grow(limits(1));
+    CHECK(by_category.nodes.category_set[0] == 0);
+    CHECK(by_category.nodes.gain[0] == tree.nodes.gain[0]);
 }
 
 TEST(two_splits_tell_apart_what_one_cannot) {
