@@ -54,7 +54,8 @@ void bind_exact_trees(nb::module_& module) {
         .def_prop_ro("n_rows", &SortedColumns::n_rows)
         .def("grow", &grow, "targets"_a, "weights"_a, "scales"_a, "criterion"_a, "settings"_a,
              "n_threads"_a,
-             "Grow one tree; nodes in preorder. scales: (of targets, of weights), powers of two.");
+             "Grow one tree; nodes in preorder. scales: what units of targets and weights are "
+             "worth.");
 }
 
 }  // namespace spinney::bindings

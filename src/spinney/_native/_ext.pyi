@@ -394,5 +394,5 @@ class SortedColumns:
 
     def grow(self, targets: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scales: tuple[float, float], criterion: Criterion, settings: TreeSettings, n_threads: int) -> dict:
         """
-        Grow one tree; nodes in preorder. scales: (of targets, of weights), powers of two.
+        Grow one tree; nodes in preorder. scales: what units of targets and weights are worth.
         """

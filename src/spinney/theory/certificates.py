@@ -192,7 +192,8 @@ def certify(
     Parameters
     ----------
     fitted : booster
-        With ``trace_``, ``margins(X, y)`` and ``complexity_class()``.
+        With ``trace_``, ``margins(X, y)`` and ``complexity_class()``; ``members_vote`` is False
+        where members say anything between -1 and 1.
     X, y : table and labels
         The rows it was trained on.
     delta : float in (0, 1)
@@ -243,6 +244,7 @@ def certify(
         normalisers=np.where(known, trace.normalisers, 1.0),
         n_classes=max(2, n_classes),
         exponential=bool(known.all()),
+        votes=bool(getattr(fitted, "members_vote", True)),
         hypotheses=hypotheses,
         delta=inside("delta", delta, 0.0, 1.0),
         thetas=number_array("thetas", np.atleast_1d(thetas), low=-1.0, high=1.0),

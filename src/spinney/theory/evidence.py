@@ -38,6 +38,8 @@ class Evidence:
     exponential: bool
     """Whether the product of the normalisers is the mean of exp(-y F) (or more, of many classes).
     Only then does it speak of margins."""
+    votes: bool
+    """Whether members say -1 or 1, and nothing in between."""
     hypotheses: HypothesisClass | None
     """The class of the base learners; None: unknown, so nothing is said about new rows."""
     delta: float
@@ -96,6 +98,7 @@ class Evidence:
         return {name: None if a is None else a.tolist() for name, a in arrays.items()} | {
             "n_classes": self.n_classes,
             "exponential": self.exponential,
+            "votes": self.votes,
             "hypotheses": None if self.hypotheses is None else list(self.hypotheses),
             "delta": self.delta,
             "seed": self.seed,
@@ -111,6 +114,7 @@ class Evidence:
                 **_stored_arrays(stored),
                 n_classes=count("n_classes", stored["n_classes"], 2),
                 exponential=bool(stored["exponential"]),
+                votes=bool(stored["votes"]),
                 hypotheses=None if hypotheses is None else tuple(hypotheses),
                 delta=inside("delta", stored["delta"], 0.0, 1.0),
                 seed=count("seed", stored["seed"], 0),

@@ -174,6 +174,8 @@ def _about_risk(evidence: Evidence) -> Iterator[Statement]:
             bound=found.best,
             vacuous=found.vacuous,
         )
+    if not evidence.votes:
+        return
     rounds, vc = len(evidence.alphas), vc_dimension(evidence.hypotheses)
     bound = vc_risk(evidence.training_error, n_rows, rounds, vc, evidence.delta)
     yield Statement(

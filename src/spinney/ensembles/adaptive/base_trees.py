@@ -47,6 +47,17 @@ def exact_tree_plan(estimator: Any) -> tuple[TreeSettings, str] | None:
     return settings, _CRITERIA.get(tree["criterion"], tree["criterion"])
 
 
+def most_leaves(estimator: Any) -> int | None:
+    """Say how many leaves a tree of ours may have, whatever it is grown on; None: any number."""
+    if estimator is None:
+        return 2
+    if exact_tree_plan(estimator) is None:
+        return None
+    tree = estimator.get_params(deep=False)
+    limits = [tree["max_leaf_nodes"], tree["max_depth"] and 2 ** tree["max_depth"]]
+    return min((limit for limit in limits if limit), default=None)
+
+
 def member_estimator(forest: TreeForest, t: int, form: str) -> Any:
     """Make a fitted tree estimator of one member of a forest of votes."""
     one = forest[t : t + 1]

@@ -26,9 +26,9 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.ensembles.parameters import Real as RealNumber
-from spinney.errors import InvalidInput, InvalidParameter
+from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.losses.row_weights import RowWeights
-from spinney.typing import RandomState, TableLike
+from spinney.typing import AnyArray, RandomState, TableLike
 
 VARIANTS: Mapping[str, type[Variant]] = {
     "discrete": Votes,
@@ -198,6 +198,12 @@ class AdaBoostClassifier(VoteBooster):
         """
         self._check_parameters()
         self._check_alpha()
+        if self.totally_corrective and self.early_stopping in ("validation", "cv"):
+            raise InvalidParameter(
+                f"early_stopping={self.early_stopping!r} follows the votes round by round, but "
+                "totally_corrective=True weighs all of them anew in every round. Use "
+                "early_stopping='margin' or None."
+            )
         n_rounds, stops, prepared = best_rounds(self, X, y, sample_weight)
         variant = self._variant(prepared.rows)
         done = boost(
@@ -243,6 +249,13 @@ class AdaBoostClassifier(VoteBooster):
         return self._variant(
             TrainingRows.weighted(np.zeros(1, np.int64), n_classes, np.ones(1))
         ).form
+
+    def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+        super()._adopt_attributes(meta, arrays)
+        n_classes = len(self.classes_)
+        per_round = n_classes if self._form(n_classes) == "values" and n_classes > 2 else 1
+        if len(self.model_) != per_round * len(self.trace_):
+            raise InvalidModel("the trace has another number of rounds than the model")
 
     def _check_alpha(self) -> None:
         if not callable(self.alpha) and self.alpha not in ("exact", "line_search"):

@@ -9,12 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from spinney.data.table import Kind
 from spinney.data.weights import near_one
-from spinney.ensembles.adaptive.base_trees import exact_tree_plan, member_estimator
+from spinney.ensembles.adaptive.base_trees import exact_tree_plan, member_estimator, most_leaves
 from spinney.ensembles.adaptive.foreign import ForeignLearner, flat_rows, foreign_rows
 from spinney.ensembles.adaptive.hypothesis import Ask, Hypothesis
 from spinney.ensembles.adaptive.importances import member_importances
 from spinney.ensembles.adaptive.learners import SumOutput, TreeLearner, WeakLearner
+from spinney.ensembles.adaptive.trace_files import trace_from, trace_state
 from spinney.ensembles.adaptive.variant import TrainingRows
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
@@ -215,12 +217,19 @@ class VoteBooster(ClassifierMixin, Estimator):
         ("stumps", n_features), ("trees", n_features, n_leaves) or None
         """
         self._check_fitted()
-        if isinstance(self.model_, MemberSum) or not len(self.model_):
+        model, most = self.model_, most_leaves(self.get_params(deep=False)["estimator"])
+        if not isinstance(model, TreeForest) or not len(model) or most is None:
             return None
-        most = max(tree.n_leaves for tree in self.model_)
-        if most <= 2:
+        if Kind.CATEGORICAL in model.schema.kinds:  # any set of categories may go left
+            return None
+        if most == 2:
             return "stumps", self.n_features_in_
         return "trees", self.n_features_in_, most
+
+    @property
+    def members_vote(self) -> bool:
+        """Whether members say one of the classes, and nothing in between."""
+        return self._form(len(self.classes_)) in ("signs", "votes", "one_hot", "class_signs")
 
     # predicting
 
@@ -363,24 +372,7 @@ class VoteBooster(ClassifierMixin, Estimator):
     # files
 
     def _attributes(self) -> State:
-        arrays = {name: np.array(getattr(self.trace_, name)) for name in TRACE_ARRAYS}
-        if self.trace_.distributions is not None:
-            arrays["distributions"] = np.array(self.trace_.distributions)
-        return {"stop_reason": self.trace_.stop_reason}, arrays
+        return trace_state(self.trace_)
 
     def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-        lengths = {len(arrays[name]) for name in TRACE_ARRAYS if name in arrays}
-        if (
-            set(meta) != {"stop_reason"}
-            or not isinstance(meta["stop_reason"], str)
-            or set(arrays) - {"distributions"} != set(TRACE_ARRAYS)
-            or any(array.dtype != "<f8" for array in arrays.values())
-            or any(arrays[name].ndim != 1 for name in TRACE_ARRAYS)
-            or ("distributions" in arrays and arrays["distributions"].ndim != 2)
-            or len(lengths) != 1
-        ):
-            raise InvalidModel("what the estimator knows beside its model is missing or unknown")
-        self.trace_ = Trace(
-            **{name: array.copy() for name, array in arrays.items()},
-            stop_reason=meta["stop_reason"],
-        )
+        self.trace_ = trace_from(meta, arrays)

@@ -1,5 +1,7 @@
 """Variants whose members vote: discrete AdaBoost, SAMME, M1, confidence-rated, arc-x4."""
 
+import math
+
 import numpy as np
 
 from spinney.ensembles.adaptive.hypothesis import Hypothesis
@@ -184,7 +186,7 @@ class Confidence(Votes):
         if edge < 0 and self.rules.on_weak_failure != "reverse":
             return Refusal(f"round {number + 1} found no learner better than guessing")
         if callable(self.rules.alpha):
-            alpha = call_alpha(self.rules.alpha, (1.0 - edge) / 2)
+            alpha = math.copysign(call_alpha(self.rules.alpha, (1.0 - abs(edge)) / 2), edge)
         else:
             alpha = line_search(distribution, products)
         alpha *= self.rules.learning_rate

@@ -293,6 +293,8 @@ class L2BoostRegressor(RegressorMixin, Estimator):
             meta
             or set(arrays) != {"aicc", "degrees_of_freedom", "cv_errors"}
             or any(array.dtype != "<f8" or array.ndim != 1 for array in arrays.values())
+            or len(arrays["aicc"]) != len(arrays["degrees_of_freedom"])
+            or len(arrays["aicc"]) < len(self.model_)
         ):
             raise InvalidModel("what the estimator knows beside its model is missing or unknown")
         self.aicc_ = arrays["aicc"].copy()

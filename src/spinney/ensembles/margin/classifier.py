@@ -209,6 +209,8 @@ class MarginBoostClassifier(VoteBooster):
         if "certificate" in meta or len(others) < len(arrays):
             proofs = {parts[name]: array for name, array in arrays.items() if name in parts}
             self.certificate_ = _read_proof(meta.get("certificate"), proofs)
+            if len(self.certificate_.weights) != len(self.model_):
+                raise InvalidModel("the certificate is that of another number of members")
 
 
 def _read_proof(numbers: Any, arrays: Mapping[str, AnyArray]) -> MarginCertificate:
