@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import is_classifier
 
+from spinney.ensembles.adaptive.base_trees import exact_tree_plan
 from spinney.ensembles.adaptive.corrective import Corrective
 from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
 from spinney.ensembles.adaptive.pairs import M2, MH
@@ -45,6 +47,10 @@ VARIANTS: Mapping[str, type[Variant]] = {
 }
 
 
+UNWEIGHTED = ("real", "samme_r", "gentle", "logit", "arc_x4")
+"""Variants whose members have no weight of their own."""
+
+
 class AdaBoostClassifier(VoteBooster):
     """AdaBoost: rows that were voted wrong gain weight, and the next learner looks at them.
 
@@ -74,7 +80,7 @@ class AdaBoostClassifier(VoteBooster):
         Whether learners see weights, or rows drawn by their weights.
     alpha : {"exact", "line_search"} or function
         Weight of a vote: the formula; the minimum of Z found numerically; or a function of the
-        weighted error.
+        weighted error. For variants of votes: members of the others have no weight to choose.
     on_weak_failure : {"reverse", "stop", "reset"}
         What happens when a learner is no better than guessing: it is turned round (two classes;
         otherwise boosting stops), boosting stops, or the weights begin anew, up to ten times
@@ -198,6 +204,7 @@ class AdaBoostClassifier(VoteBooster):
         """
         self._check_parameters()
         self._check_alpha()
+        self._check_learner()
         if self.totally_corrective and self.early_stopping in ("validation", "cv"):
             raise InvalidParameter(
                 f"early_stopping={self.early_stopping!r} follows the votes round by round, but "
@@ -213,6 +220,8 @@ class AdaBoostClassifier(VoteBooster):
             store_weights=self.store_weights,
             stops=stops,
         )
+        if self.early_stopping in ("validation", "cv") and len(done.rounds) == n_rounds:
+            done.stop_reason = f"rows held out were voted best after {n_rounds} rounds"
         weights, trace = done.weights, done.trace()
         if isinstance(variant, Corrective):
             weights = variant.final_weights
@@ -258,10 +267,26 @@ class AdaBoostClassifier(VoteBooster):
             raise InvalidModel("the trace has another number of rounds than the model")
 
     def _check_alpha(self) -> None:
-        if not callable(self.alpha) and self.alpha not in ("exact", "line_search"):
+        is_word = isinstance(self.alpha, str) and self.alpha in ("exact", "line_search")
+        if not callable(self.alpha) and not is_word:
             raise InvalidParameter(
                 f"alpha={self.alpha!r} of AdaBoostClassifier: expected 'exact', 'line_search' or a "
                 "function of the weighted error."
+            )
+        if self.variant in UNWEIGHTED and not (is_word and self.alpha == "exact"):
+            raise InvalidParameter(
+                f"alpha={self.alpha!r}: members of variant={self.variant!r} have no weight to "
+                "choose, because they add numbers of their own, or count alike. Use "
+                "alpha='exact', or a variant of votes such as 'discrete'."
+            )
+
+    def _check_learner(self) -> None:
+        fits_numbers = self.variant in ("gentle", "logit")
+        is_ours = exact_tree_plan(self.estimator) is not None  # which fits whatever it is given
+        if fits_numbers and not is_ours and is_classifier(self.estimator):
+            raise InvalidParameter(
+                f"estimator={self.estimator!r} is a classifier, but variant={self.variant!r} fits "
+                "numbers. Give a regressor, such as DecisionTreeRegressor(max_depth=2)."
             )
 
 

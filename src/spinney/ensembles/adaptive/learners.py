@@ -123,7 +123,7 @@ class TreeLearner(WeakLearner):
         answers = np.take(said, grown.leaf_of_row, axis=0)
         return Hypothesis(answers, _with_values(grown.tree, scores))
 
-    def classify_pairs(self, weights: FloatArray) -> Hypothesis:
+    def classify_pairs(self, weights: FloatArray, round_number: int) -> Hypothesis:
         """Grow a tree that says yes or no to every class, under weights (n_rows, n_classes)."""
         of_rows = weights.sum(axis=1)
         signs = 2 * np.eye(self.n_classes)[self._classes] - 1
@@ -131,7 +131,7 @@ class TreeLearner(WeakLearner):
         shares = weights / np.where(of_rows > 0, of_rows, 1.0)[:, np.newaxis]
         grown = self._sorted.grow(
             signs * shares,
-            RowWeights(of_rows, self._counts).whole,
+            self._seen(RowWeights(of_rows, self._counts), round_number),
             self._settings,
             criterion="hamming",
             centred=False,

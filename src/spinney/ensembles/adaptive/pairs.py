@@ -102,7 +102,7 @@ class MH(Pairs):
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
         """Ask about all classes at once."""
         if isinstance(learner, TreeLearner):
-            hypothesis = learner.classify_pairs(self._pairs)
+            hypothesis = learner.classify_pairs(self._pairs, number)
         else:
             hypothesis = learner.classify(self.weights, self.form, number)
         signs = np.where(self._truth, 1.0, -1.0)

@@ -260,7 +260,13 @@ def call_alpha(alpha: object, error: float) -> float:
     """Ask the user's function for the weight of a vote."""
     if not callable(alpha):
         raise InvalidParameter(f"alpha={alpha!r}: expected a function here")
-    weight = float(alpha(error))
+    try:
+        weight = float(alpha(error))
+    except (TypeError, ValueError) as problem:
+        raise InvalidParameter(
+            f"alpha({error!r}) raised {type(problem).__name__}: {problem}. Expected a function "
+            "that takes a weighted error and gives a number."
+        ) from problem
     if not np.isfinite(weight) or weight <= 0:
         raise InvalidParameter(
             f"alpha({error!r}) gave {weight!r}; expected a positive number: the weight of the vote "

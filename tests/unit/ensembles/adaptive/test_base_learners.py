@@ -18,7 +18,7 @@ from tests.unit.ensembles.adaptive.problems import blobs, small_tree
 
 import spinney
 from spinney import AdaBoostClassifier
-from spinney.errors import CannotSave, InvalidInput, WeakLearnerFailed
+from spinney.errors import CannotSave, InvalidInput, InvalidParameter, WeakLearnerFailed
 from spinney.io.save_load import to_bytes
 
 X2, Y2 = blobs(2)
@@ -226,8 +226,11 @@ def test_shares_that_are_none_are_refused(kind, variant):
 
 
 def test_a_classifier_where_a_regressor_is_needed_and_the_other_way_round():
-    with pytest.raises(WeakLearnerFailed, match=r"Round 2: the base learner Logistic.*continuous"):
-        AdaBoostClassifier(LogisticRegression(), variant="logit").fit(X2, Y2)
+    for variant in ("gentle", "logit"):
+        with pytest.raises(
+            InvalidParameter, match=r"LogisticRegression.* is a classifier.*numbers"
+        ):
+            AdaBoostClassifier(LogisticRegression(), variant=variant).fit(X2, Y2)
     with pytest.raises(WeakLearnerFailed, match="no class of y"):
         AdaBoostClassifier(LinearRegression()).fit(X2, Y2)
     # Trees of ours are grown by what the variant asks for

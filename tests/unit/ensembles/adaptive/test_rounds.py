@@ -361,3 +361,38 @@ def test_classes_too_small_to_split_are_refused_in_words():
         AdaBoostClassifier(early_stopping="cv").fit(X, y)
     with pytest.raises(InvalidInput, match=r"validation_fraction=0.1 cannot hold out rows"):
         AdaBoostClassifier(early_stopping="validation").fit(X, y)
+
+
+@pytest.mark.parametrize("variant", ["real", "samme_r", "gentle", "logit", "arc_x4"])
+@pytest.mark.parametrize("alpha", ["line_search", abs])
+def test_members_without_a_weight_of_their_own_take_no_rule_for_it(variant, alpha):
+    with pytest.raises(InvalidParameter, match=rf"variant='{variant}' have no weight to choose"):
+        AdaBoostClassifier(variant=variant, alpha=alpha).fit(X2, Y2)
+
+
+@pytest.mark.parametrize("alpha", [lambda: 1.0, lambda error: f"{error}?", np.ones(2), 3])
+def test_what_is_no_function_of_an_error_is_refused(alpha):
+    with pytest.raises(InvalidParameter, match="alpha"):
+        AdaBoostClassifier(alpha=alpha).fit(X2, Y2)
+
+
+def test_a_fit_stopped_by_rows_held_out_says_so():
+    for kind in ("validation", "cv"):
+        booster = AdaBoostClassifier(n_estimators=40, early_stopping=kind, random_state=0)
+        reason = booster.fit(X2, Y2).trace_.stop_reason
+        assert reason == f"rows held out were voted best after {len(booster.trace_)} rounds"
+
+
+def test_corrected_votes_are_not_followed_round_by_round():
+    booster = AdaBoostClassifier(totally_corrective=True, early_stopping="cv")
+    with pytest.raises(InvalidParameter, match="early_stopping='margin' or None"):
+        booster.fit(X2, Y2)
+
+
+def test_pairs_are_drawn_too():
+    X, y = np.random.default_rng(0).normal(size=(90, 3)), np.arange(90) % 3
+    drawn = [
+        AdaBoostClassifier(variant="mh", mode="resample", random_state=s).fit(X, y).alphas_[0]
+        for s in (0, 1)
+    ]
+    assert drawn[0] != drawn[1]
