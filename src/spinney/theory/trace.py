@@ -27,7 +27,10 @@ class Trace(Result):
     normalisers: FloatArray
     """Z_t: how much the objective shrank in the round; their product bounds the training error."""
     objective: FloatArray
-    """What the booster minimises, after the round; for AdaBoost the mean of exp(-y F_t)."""
+    """What the booster minimises, after the round; for AdaBoost the mean of exp(-y F_t).
+
+    It bounds the training error of two classes, and of any number for AdaBoost.M1; for AdaBoost.MH
+    the Hamming loss. SAMME's loss of more than two classes may be less than the training error."""
     min_margins: FloatArray
     """Least y F_t(x) / sum of |alphas|, after the round."""
     stop_reason: str

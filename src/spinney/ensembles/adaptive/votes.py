@@ -80,9 +80,9 @@ class Votes(Variant):
     def _take(
         self, hypothesis: Hypothesis, right: BoolArray, error: float, signed_weight: float
     ) -> Round:
-        n_classes = self.rows.n_classes
         weight = abs(signed_weight)
-        if_right, if_wrong = weight * (1 - 1 / n_classes), -weight / n_classes
+        cost = self._cost_of_wrong() * weight
+        if_right, if_wrong = weight - cost, -cost
         gained = (1 - error) * exp_or_infinity(-if_right)
         lost = error * exp_or_infinity(-if_wrong)
         least = move_margins(self._margins, right, if_right, if_wrong)
@@ -108,6 +108,10 @@ class Votes(Variant):
         if self.rows.n_classes == 2:
             return np.asarray((answers[:, 0] > 0) == (self.rows.codes == 1))
         return np.asarray(answers.argmax(axis=1) == self.rows.codes)
+
+    def _cost_of_wrong(self) -> float:
+        """Share of a vote's weight that a wrong answer takes from the margin."""
+        return 1.0 / self.rows.n_classes
 
     def _most_error(self) -> float:
         return 1.0 - 1.0 / self.rows.n_classes
@@ -148,11 +152,18 @@ class Votes(Variant):
 
 
 class M1(Votes):
-    """AdaBoost.M1 (Freund and Schapire 1997): as for two classes, and ends at an error of ½."""
+    """AdaBoost.M1 (Freund and Schapire 1997): as for two classes, and ends at an error of ½.
+
+    A row that is voted wrong in the end was so by at least half of the votes, so the objective and
+    the product of 2 √(error (1 - error)) bound the training error of any number of classes.
+    """
 
     def __init__(self, rows: TrainingRows, rules: Rules) -> None:
         super().__init__(rows, rules)
         self.form = "signs" if rows.n_classes == 2 else "one_hot"
+
+    def _cost_of_wrong(self) -> float:
+        return 0.5
 
     def _most_error(self) -> float:
         return 0.5

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from tests.unit.ensembles.adaptive.problems import PAIRS, REGRESSORS, blobs, small_tree
 
 import spinney
@@ -12,6 +13,7 @@ from spinney import AdaBoostClassifier
 from spinney._native import _ext
 from spinney.errors import InvalidInput
 from spinney.io.save_load import from_bytes, to_bytes
+from spinney.theory import certify
 from spinney.theory.trace import TRACE_ARRAYS
 
 INSTRUCTION_SETS = ["portable", "avx2", "avx512"]
@@ -98,8 +100,8 @@ def recomputed_objective(variant, n_classes, booster, X, y):
         return np.exp(-signs * scores).mean()
     if variant == "gentle":
         scores = scores / 2
-    if variant == "m1":  # scores count votes; a wrong one takes 1/K, a right one adds 1 - 1/K
-        scores = scores - scores.sum(axis=1, keepdims=True) / n_classes
+    if variant == "m1":  # scores count votes; a wrong one takes a half, a right one adds a half
+        scores = scores - scores.sum(axis=1, keepdims=True) / 2
     return np.exp(-scores[rows, y]).mean()
 
 
@@ -219,3 +221,28 @@ def test_real_adaboost_takes_the_least_z_of_the_blocks():
         if first > 0 and second > 0:
             assert second / odds + first * odds == pytest.approx(2 * np.sqrt(first * second))
     assert booster.trace_.normalisers[0] == pytest.approx(least, abs=1e-12)
+
+
+def test_the_bounds_of_m1_hold_for_any_number_of_classes():
+    """Freund and Schapire 1997, theorem 10: the product of 2 sqrt(e (1 - e)) bounds the error."""
+    X, y = load_iris(return_X_y=True)
+    booster = AdaBoostClassifier(variant="m1", n_estimators=30).fit(X, y)
+    trace = booster.trace_
+    best = 2 * np.sqrt(trace.errors * (1 - trace.errors))
+    np.testing.assert_allclose(trace.normalisers, best, rtol=1e-10)
+    np.testing.assert_allclose(np.cumprod(trace.normalisers), trace.objective, rtol=1e-10)
+    errors = [1 - score for score in booster.staged_score(X, y)]
+    assert (errors <= trace.objective + 1e-12).all()
+    certificate = certify(booster, X, y)
+    assert certificate["product"].bound == pytest.approx(trace.objective[-1], rel=1e-9)
+    assert certificate["power"].holds
+
+
+def test_the_hamming_loss_of_mh_is_bounded_by_the_objective():
+    X, y = load_iris(return_X_y=True)
+    booster = AdaBoostClassifier(variant="mh", n_estimators=15).fit(X, y)
+    signs = np.where(np.eye(3)[y] > 0, 1, -1)
+    for scores, bound in zip(
+        booster.staged_decision_function(X), booster.trace_.objective, strict=True
+    ):
+        assert np.mean(signs * scores <= 0) <= bound + 1e-12
