@@ -38,6 +38,17 @@ class ForeignRows:
     """How many rows there are, counting repetitions."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """What a learner was asked last, and what it said."""
+
+    targets: AnyArray
+    weights: FloatArray
+    form: str
+    round_number: int
+    answers: AnyArray
+
+
 class ForeignLearner(WeakLearner):
     """Clones of an estimator, fitted with weights, or on rows drawn by their weights."""
 
@@ -48,7 +59,8 @@ class ForeignLearner(WeakLearner):
         self._estimator = estimator
         self._rows = rows
         self._seed = seed
-        self._last: tuple[FloatArray, str, int] | None = None
+        self._last: Question | None = None
+        self._heeds_weights = False
         # Limits of our trees are weights: 1 in all would be less than a row.
         self._scale = rows.total if isinstance(estimator, Estimator) else 1.0
         self._classes = rows.target.classes if rows.target.classes is not None else np.empty(0)
@@ -60,13 +72,11 @@ class ForeignLearner(WeakLearner):
 
     def classify(self, weights: RowWeights, form: str, round_number: int) -> Hypothesis:
         """Fit a clone to the labels."""
-        hypothesis = self._ask(self._rows.labels, weights.distribution, form, round_number)
-        self._last = (hypothesis.answers, form, round_number)
-        return hypothesis
+        return self._heard(self._rows.labels, weights.distribution, form, round_number)
 
     def regress(self, targets: FloatArray, weights: RowWeights, round_number: int) -> Hypothesis:
         """Fit a clone to numbers."""
-        return self._ask(targets, weights.distribution, "values", round_number)
+        return self._heard(targets, weights.distribution, "values", round_number)
 
     def freeze(
         self, members: Sequence[Any], weights: FloatArray, form: str, output: SumOutput
@@ -90,22 +100,45 @@ class ForeignLearner(WeakLearner):
     def check_heeds_weights(self) -> None:
         """Refuse a learner that answers the same whatever the weights are.
 
-        Asked twice more when a round has failed, with nearly all weight on the rows of one class
-        and then on those of another: who answers the same has not looked at the weights.
+        Asked twice more when a round has failed or said what the round before said, with nearly all
+        weight on the rows of one class and then on those of another (of numbers: on the larger, on
+        the smaller): who answers the same has not looked at the weights.
         """
-        if self.resamples or self._last is None:
+        if self.resamples or self._last is None or self._heeds_weights:
             return
-        answers, form, round_number = self._last
-        for label in (self._classes[0], self._classes[-1]):
-            weights = np.where(self._rows.labels == label, 1.0, 1e-9)
-            again = self._ask(self._rows.labels, weights / weights.sum(), form, round_number)
-            if not np.array_equal(again.answers, answers):
+        last = self._last
+        is_number = last.form == "values"
+        middle = np.median(last.targets) if is_number else self._classes[0]
+        chosen = last.targets > middle if is_number else last.targets == middle
+        if chosen.all() or not chosen.any():
+            return  # one target: one answer is right whatever the weights are
+        for some in (chosen, ~chosen):
+            weights = np.where(some, 1.0, 1e-9)
+            again = self._ask(last.targets, weights / weights.sum(), last.form, last.round_number)
+            if not np.array_equal(again.answers, last.answers):
+                self._heeds_weights = True
                 return
         raise WeakLearnerFailed(
             f"{self.name} takes sample_weight but answers the same whatever the weights are, so "
             "boosting cannot teach it anything. Give mode='resample', which draws rows by their "
             "weights instead, or another base learner."
         )
+
+    def _heard(
+        self, targets: AnyArray, weights: FloatArray, form: str, round_number: int
+    ) -> Hypothesis:
+        """Ask; the answer of the round before, under other weights, is suspicious."""
+        hypothesis = self._ask(targets, weights, form, round_number)
+        last = self._last
+        self._last = Question(targets, weights, form, round_number, hypothesis.answers)
+        if (
+            last is not None
+            and np.array_equal(last.answers, hypothesis.answers)
+            and np.array_equal(last.targets, targets)
+            and not np.allclose(last.weights, weights)
+        ):
+            self.check_heeds_weights()
+        return hypothesis
 
     def check_learnt(self, n_members: int) -> None:
         """Refuse an ensemble without a member: nothing is known of what it should predict."""

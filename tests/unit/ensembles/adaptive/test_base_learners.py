@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sklearn.tree
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
@@ -17,7 +17,12 @@ from sklearn.svm import SVC
 from tests.unit.ensembles.adaptive.problems import blobs, small_tree
 
 import spinney
-from spinney import AdaBoostClassifier
+from spinney import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    MarginBoostClassifier,
+    RobustBoostClassifier,
+)
 from spinney.errors import CannotSave, InvalidInput, InvalidParameter, WeakLearnerFailed
 from spinney.io.save_load import to_bytes
 
@@ -297,3 +302,56 @@ def test_scikit_learn_finds_nothing_to_complain_of(booster):
     assert len(results) > 50
     failed = [r["check_name"] for r in results if r["status"] == "failed"]
     assert failed == []
+
+
+class Deaf(ClassifierMixin, BaseEstimator):
+    """Takes weights and does not look at them."""
+
+    def fit(self, X, y, sample_weight=None):
+        del sample_weight
+        self.tree_ = sklearn.tree.DecisionTreeClassifier(max_depth=1, random_state=0).fit(X, y)
+        self.classes_ = self.tree_.classes_
+        return self
+
+    def predict(self, X):
+        return self.tree_.predict(X)
+
+    def predict_proba(self, X):
+        return self.tree_.predict_proba(X)
+
+
+class DeafToNumbers(RegressorMixin, BaseEstimator):
+    """The same for numbers."""
+
+    def fit(self, X, y, sample_weight=None):
+        del sample_weight
+        self.tree_ = sklearn.tree.DecisionTreeRegressor(max_depth=1, random_state=0).fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.tree_.predict(X)
+
+
+VARIANTS = ("discrete", "real", "mh", "m2", "arc_x4")
+PROGRAMS = ("lpboost", "erlpboost", "arc_gv")
+SCHEMES = ("savage", "mada", "smooth", "robust")
+DEAF = {
+    **{name: AdaBoostClassifier(Deaf(), variant=name) for name in VARIANTS},
+    "gentle": AdaBoostClassifier(DeafToNumbers(), variant="gentle"),
+    **{name: MarginBoostClassifier(Deaf(), algorithm=name) for name in PROGRAMS},
+    **{name: RobustBoostClassifier(Deaf(), algorithm=name) for name in SCHEMES},
+}
+
+
+@pytest.mark.parametrize("name", DEAF)
+def test_learners_that_ignore_weights_are_found_out(name):
+    booster = clone(DEAF[name]).set_params(n_estimators=10)
+    with pytest.raises(WeakLearnerFailed, match=r"answers the same whatever.*mode='resample'"):
+        booster.fit(X2, Y2)
+
+
+def test_a_regressor_that_ignores_weights_is_found_out():
+    y = X2[:, 0] + X2[:, 1] ** 2
+    with pytest.raises(WeakLearnerFailed, match=r"answers the same whatever.*mode='resample'"):
+        AdaBoostRegressor(DeafToNumbers(), mode="reweight").fit(X2, y)
+    assert AdaBoostRegressor(DeafToNumbers(), mode="resample", random_state=0).fit(X2, y)
