@@ -1,5 +1,6 @@
 """Weights of rows under exponential loss; the loop is ``native/losses/row_weights.inl``."""
 
+import functools
 import math
 
 import numpy as np
@@ -50,7 +51,7 @@ class RowWeights:
 
     def __init__(self, distribution: FloatArray, counts: RowCounts) -> None:
         """Take a distribution: weights of sum 1."""
-        self._given: FloatArray | None = distribution
+        self._given = distribution
         # Rounded for one repetition of a row: rounding after it would not be a repetition.
         repeats = len(counts.repetitions) > 0
         of_one = distribution / counts.weights if repeats else distribution
@@ -61,12 +62,7 @@ class RowWeights:
     @property
     def distribution(self) -> FloatArray:
         """Weights of the rows, of sum 1."""
-        if self._given is None:
-            self._given = self._distribution()
         return self._given
-
-    def _distribution(self) -> FloatArray:
-        raise NotImplementedError
 
 
 class MarginWeights(RowWeights):
@@ -81,7 +77,6 @@ class MarginWeights(RowWeights):
         self, margins: FloatArray, counts: RowCounts, *, least: float | None = None
     ) -> None:
         """Weigh; ``least`` is the smallest margin, if it is known."""
-        self._given = None
         self._counts = counts
         self._least = float(margins.min()) if least is None else least
         self._shares, self.whole, high, low = _ext.weigh_rows(
@@ -89,7 +84,9 @@ class MarginWeights(RowWeights):
         )
         self._units = int(high) * 2**30 + int(low)
 
-    def _distribution(self) -> FloatArray:
+    @functools.cached_property
+    def distribution(self) -> FloatArray:
+        """Weights of the rows, of sum 1."""
         total = self._units / _UNIT
         repeats = len(self._counts.repetitions) > 0
         shares = self._shares * self._counts.weights if repeats else self._shares

@@ -94,19 +94,6 @@ class MemberSum(Model):
         self.check_width(X, estimator_name)
         return apply_link(self.link, self.raw_scores(X), n_threads=n_threads)
 
-    def feature_importances(self) -> FloatArray:
-        """Give the mean of the members' importances by their weights; (n_features,)."""
-        missing = [m for m in self.members if not hasattr(m, "feature_importances_")]
-        if missing:
-            raise AttributeError(
-                f"{type(missing[0]).__name__} has no feature_importances_, so their sum has none."
-            )
-        weights = np.abs(self.weights)
-        total = np.zeros(len(self.schema.names))
-        for weight, member in zip(weights, self.members, strict=True):
-            total = total + weight * member.feature_importances_
-        return np.asarray(total / (weights.sum() or 1.0))
-
     def to_state(self) -> State:
         """Refuse: foreign members have no safe form in a file."""
         kind = type(self.members[0]).__name__ if self.members else "member"

@@ -18,7 +18,9 @@ class Corrective(Votes):
     classes there is no minimum, and weights end at ``LARGEST_ALPHA``.
     """
 
-    can_reset = False
+    def reset(self) -> bool:
+        """Refuse: all votes are weighed by the first weights anyway."""
+        return False
 
     def __init__(self, rows: TrainingRows, rules: Rules) -> None:
         super().__init__(rows, rules)

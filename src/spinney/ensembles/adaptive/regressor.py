@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from spinney.data.fixed_point import exact_sum
 from spinney.ensembles.adaptive.base_trees import exact_tree_plan, member_estimator
 from spinney.ensembles.adaptive.foreign import ForeignLearner, flat_rows, foreign_rows
+from spinney.ensembles.adaptive.importances import mean_importances
 from spinney.ensembles.adaptive.learners import SumOutput, TreeLearner
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
@@ -267,12 +268,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
     @property
     def feature_importances_(self) -> FloatArray:
         """Mean of the members' importances, by their weights."""
-        members, weights = self.estimators_, self.estimator_weights_
-        missing = [type(m).__name__ for m in members if not hasattr(m, "feature_importances_")]
-        if missing:
-            raise AttributeError(f"{missing[0]} has no feature_importances_, so there is no mean.")
-        total = sum(w * m.feature_importances_ for w, m in zip(weights, members, strict=True))
-        return np.asarray(total / (weights.sum() or 1.0))
+        return mean_importances(self.estimators_, self.estimator_weights_)
 
     def _attributes(self) -> State:
         return {}, {"errors": self.estimator_errors_}

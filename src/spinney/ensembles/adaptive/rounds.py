@@ -70,10 +70,9 @@ def boost(
         n_asked += 1
         if isinstance(outcome, Refusal):
             learner.check_heeds_weights()
-            wants_reset = variant.rules.on_weak_failure == "reset" and variant.can_reset
-            if wants_reset and n_resets < MOST_RESETS:
+            wants_reset = variant.rules.on_weak_failure == "reset" and n_resets < MOST_RESETS
+            if wants_reset and variant.reset():
                 n_resets += 1
-                variant.reset()
                 if done.distributions is not None:  # what the next round sees
                     done.distributions[-1] = variant.weights.distribution
                 continue

@@ -89,8 +89,6 @@ class Variant(abc.ABC):
 
     form: str
     """How members answer: one of ``spinney.model.answers.FORMS``, or "values"."""
-    can_reset = False
-    """Whether the weights can begin anew while the votes stay."""
 
     def __init__(self, rows: TrainingRows, rules: Rules) -> None:
         self.rows = rows
@@ -113,9 +111,9 @@ class Variant(abc.ABC):
     def output(self, n_members: int) -> SumOutput:
         """Say how the sum of the members becomes probabilities."""
 
-    def reset(self) -> None:
-        """Forget what the rows weigh now, and give them their first weights again."""
-        raise NotImplementedError
+    def reset(self) -> bool:
+        """Give the rows their first weights again; tell whether this booster can."""
+        return False
 
 
 def weights_from_logs(logs: FloatArray) -> tuple[FloatArray, float]:

@@ -33,8 +33,6 @@ class Votes(Variant):
     a (K - 1)/K to the margin and a wrong one takes a/K from it: for two classes y F.
     """
 
-    can_reset = True
-
     def __init__(self, rows: TrainingRows, rules: Rules) -> None:
         super().__init__(rows, rules)
         self.form = "signs" if rows.n_classes == 2 else "votes"
@@ -58,10 +56,11 @@ class Votes(Variant):
         """Weights proportional to exp(-margin)."""
         return self._weights
 
-    def reset(self) -> None:
+    def reset(self) -> bool:
         """Give the rows their first weights again; the votes stay."""
         self._origin = self._margins.copy()
         self._weigh()
+        return True
 
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
         """Ask for labels, weigh the vote by its error."""
@@ -230,10 +229,11 @@ class ArcX4(Votes):
         self._weights = MarginWeights(-log_of(1.0 + self._n_wrong**4), self.rows.counts)
         self._objective = self._weights.mean_exp
 
-    def reset(self) -> None:
+    def reset(self) -> bool:
         """Forget the wrong votes."""
         self._n_wrong[:] = 0.0
         self._weigh()
+        return True
 
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
         """Ask for labels; the vote counts whatever its error."""

@@ -1,11 +1,9 @@
 """Functional gradient boosting for classes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-from sklearn.base import ClassifierMixin
-
+from spinney.ensembles.class_scores import ClassScores
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.functional.boosting import (
     FUNCTIONAL_RULES,
@@ -19,10 +17,10 @@ from spinney.errors import InvalidInput, InvalidParameter
 from spinney.losses.loss import BINARY_LOSSES, loss_named
 from spinney.losses.row_loss import MultinomialRowLoss, PointRowLoss, RowLoss
 from spinney.losses.user_loss import UserLoss
-from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
+from spinney.typing import FloatArray, RandomState
 
 
-class FunctionalGradientBoostingClassifier(ClassifierMixin, FunctionalGradientBoosting):
+class FunctionalGradientBoostingClassifier(ClassScores, FunctionalGradientBoosting):
     """Gradient descent in a space of functions, for classes: any base learner, any loss.
 
     With a regressor as the base learner each round fits it to the negative gradient of the loss;
@@ -75,7 +73,6 @@ class FunctionalGradientBoostingClassifier(ClassifierMixin, FunctionalGradientBo
         **FUNCTIONAL_RULES,
         "class_weight": CLASS_WEIGHT,
     }
-    classes_: AnyArray
 
     def __init__(
         self,
@@ -145,42 +142,3 @@ class FunctionalGradientBoostingClassifier(ClassifierMixin, FunctionalGradientBo
         if not self._asks_for_classes() or reading.target.n_outputs != 2:
             return None
         return 2 * reading.y - 1
-
-    def decision_function(self, X: TableLike) -> FloatArray:
-        """Raw scores: (n_rows,) for one or two classes, (n_rows, n_classes) for more."""
-        return self._decisions(self._raw_scores(X))
-
-    def predict_proba(self, X: TableLike) -> FloatArray:
-        """Probability of each class; (n_rows, n_classes)."""
-        probabilities: FloatArray = self._predictions(X)
-        return probabilities
-
-    def predict_log_proba(self, X: TableLike) -> FloatArray:
-        """Logarithm of ``predict_proba``."""
-        return np.log(self.predict_proba(X))
-
-    def predict(self, X: TableLike) -> AnyArray:
-        """Likeliest class of each row; ties go to the first of ``classes_``."""
-        return self._likeliest(self.predict_proba(X))
-
-    def staged_decision_function(self, X: TableLike) -> Iterator[FloatArray]:
-        """Give what ``decision_function`` would say after each round."""
-        for scores in self._staged_scores(X):
-            yield self._decisions(scores)
-
-    def staged_predict_proba(self, X: TableLike) -> Iterator[FloatArray]:
-        """Give what ``predict_proba`` would say after each round."""
-        for scores in self._staged_scores(X):
-            yield self._through_link(scores)
-
-    def staged_predict(self, X: TableLike) -> Iterator[AnyArray]:
-        """Give what ``predict`` would say after each round."""
-        for probabilities in self.staged_predict_proba(X):
-            yield self._likeliest(probabilities)
-
-    def _decisions(self, scores: FloatArray) -> FloatArray:
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def _likeliest(self, probabilities: FloatArray) -> AnyArray:
-        labels: AnyArray = self.classes_[probabilities.argmax(axis=1)]
-        return labels

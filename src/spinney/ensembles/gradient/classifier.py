@@ -1,24 +1,24 @@
 """Gradient boosting for classes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from spinney.data.target import Labels, Target
 from spinney.data.weights import weights_per_class
+from spinney.ensembles.class_scores import ClassScores
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.gradient.boosting import BOOSTING_RULES, GradientBoosting
 from spinney.ensembles.parameters import Checked, Choice, Rule
 from spinney.losses import Loss, MultinomialLoss
 from spinney.losses.loss import BINARY_LOSSES, loss_named
-from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
+from spinney.typing import FloatArray, RandomState
 
 CLASS_WEIGHT = Checked("None, 'balanced' or a dict from class to weight")
 
 
-class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
+class GradientBoostingClassifier(ClassScores, GradientBoosting):
     """Gradient boosting of histogram trees, for classes.
 
     Two classes take one tree per round and the loss ``"logistic"`` or ``"exponential"``; more take
@@ -43,7 +43,6 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
         **BOOSTING_RULES,
         "class_weight": CLASS_WEIGHT,
     }
-    classes_: AnyArray
 
     def __init__(
         self,
@@ -122,42 +121,3 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
             return None
         labels = Labels(np.asarray(reading.target.classes), reading.y.astype(np.int32))
         return weights_per_class(self.class_weight, labels, reading.weights)[labels.codes]
-
-    def decision_function(self, X: TableLike) -> FloatArray:
-        """Raw scores: (n_rows,) for one or two classes, (n_rows, n_classes) for more."""
-        return self._decisions(self._raw_scores(X))
-
-    def predict_proba(self, X: TableLike) -> FloatArray:
-        """Probability of each class; (n_rows, n_classes)."""
-        probabilities: FloatArray = self._predictions(X)
-        return probabilities
-
-    def predict_log_proba(self, X: TableLike) -> FloatArray:
-        """Logarithm of ``predict_proba``."""
-        return np.log(self.predict_proba(X))
-
-    def predict(self, X: TableLike) -> AnyArray:
-        """Likeliest class of each row; ties go to the first of ``classes_``."""
-        return self._likeliest(self.predict_proba(X))
-
-    def staged_decision_function(self, X: TableLike) -> Iterator[FloatArray]:
-        """Give what ``decision_function`` would say after each round."""
-        for scores in self._staged_scores(X):
-            yield self._decisions(scores)
-
-    def staged_predict_proba(self, X: TableLike) -> Iterator[FloatArray]:
-        """Give what ``predict_proba`` would say after each round."""
-        for scores in self._staged_scores(X):
-            yield self._through_link(scores)
-
-    def staged_predict(self, X: TableLike) -> Iterator[AnyArray]:
-        """Give what ``predict`` would say after each round."""
-        for probabilities in self.staged_predict_proba(X):
-            yield self._likeliest(probabilities)
-
-    def _decisions(self, scores: FloatArray) -> FloatArray:
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def _likeliest(self, probabilities: FloatArray) -> AnyArray:
-        labels: AnyArray = self.classes_[probabilities.argmax(axis=1)]
-        return labels
