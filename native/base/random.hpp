@@ -11,7 +11,13 @@ namespace spinney {
 
 /// What the draws are for, so that two purposes do not share draws. The numbers are part of every
 /// saved result: add, never change.
-enum class Stream : std::uint64_t { kBinningSample = 1, kRows = 2, kFeatures = 3 };
+enum class Stream : std::uint64_t {
+    kBinningSample = 1,
+    kRows = 2,
+    kFeatures = 3,
+    kNodes = 4,
+    kThresholds = 5,
+};
 
 namespace random_detail {
 

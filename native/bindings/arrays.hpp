@@ -53,6 +53,7 @@ nb::ndarray<nb::numpy, T> give(std::vector<T>&& numbers, std::vector<std::size_t
 void bind_base(nb::module_& module);
 void bind_data(nb::module_& module);
 void bind_exact_trees(nb::module_& module);
+void bind_forest_trees(nb::module_& module);
 void bind_explain(nb::module_& module);
 void bind_explain_boxes(nb::module_& module);
 void bind_losses(nb::module_& module);

@@ -42,4 +42,5 @@ NB_MODULE(_ext, module) {
     spinney::bindings::bind_explain(module);
     spinney::bindings::bind_trees(module);
     spinney::bindings::bind_exact_trees(module);
+    spinney::bindings::bind_forest_trees(module);
 }

@@ -99,6 +99,10 @@ SortedColumns::SortedColumns(const Columns& columns,
     });
 }
 
+double SortedColumns::value(std::size_t f, std::uint32_t row) const {
+    return number_at(columns_.features[f], row) + 0.0;  // -0 is 0
+}
+
 double SortedColumns::threshold(std::size_t f, std::uint32_t below, std::uint32_t above) const {
     const double low = number_at(columns_.features[f], below);
     const double high = number_at(columns_.features[f], above);

@@ -48,6 +48,8 @@ class SortedColumns {
     std::size_t n_features() const { return features_.size(); }
     const SortedFeature& feature(std::size_t f) const { return features_[f]; }
 
+    double value(std::size_t f, std::uint32_t row) const;
+
     /// A number that the value of one row does not exceed and that of another does: the middle of
     /// the two, or the smaller where rounding would put the middle on the larger.
     double threshold(std::size_t f, std::uint32_t below, std::uint32_t above) const;

@@ -1,0 +1,157 @@
+#include <algorithm>
+
+#include "native/base/failure.hpp"
+#include "native/bindings/arrays.hpp"
+#include "native/bindings/grown_arrays.hpp"
+#include "native/trees/forest_grower.hpp"
+
+namespace spinney::bindings {
+namespace {
+
+using Counts = nb::ndarray<const std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+/// The targets of rows, with lengths checked at the door; keeps the arrays it borrows.
+class ForestTarget {
+  public:
+    ForestTarget(Array<std::uint32_t> classes, Numbers numbers, Array<std::int64_t> weights,
+                 Array<double> centre, std::pair<double, double> scales, NodeCriterion criterion)
+        : classes_(std::move(classes)),
+          numbers_(std::move(numbers)),
+          weights_(std::move(weights)),
+          centre_(std::move(centre)) {
+        rows_.classes = view(classes_);
+        rows_.numbers = {numbers_.data(), numbers_.size()};
+        rows_.weights = view(weights_);
+        rows_.centre = view(centre_);
+        rows_.n_outputs = rows_.centre.size();
+        rows_.n_rows = rows_.classes.empty() ? numbers_.shape(0) : rows_.classes.size();
+        rows_.number_scale = scales.first;
+        rows_.weight_scale = scales.second;
+        rows_.criterion = criterion;
+        check();
+    }
+
+    const ForestRows& rows() const { return rows_; }
+
+  private:
+    void check() const {
+        const bool by_class = !rows_.classes.empty();
+        const bool known = std::all_of(rows_.classes.begin(), rows_.classes.end(),
+                                       [this](std::uint32_t own) { return own < rows_.n_outputs; });
+        const bool has_numbers = by_class || numbers_.shape(1) == rows_.n_outputs;
+        const bool weighted = rows_.weights.empty() || rows_.weights.size() == rows_.n_rows;
+        if (!known || !has_numbers || !weighted || rows_.n_outputs == 0 || rows_.n_rows == 0) {
+            throw Failure(FailureKind::kInvalidInput, "targets and weights do not fit");
+        }
+    }
+
+    Array<std::uint32_t> classes_;
+    Numbers numbers_;
+    Array<std::int64_t> weights_;
+    Array<double> centre_;
+    ForestRows rows_;
+};
+
+/// last_ticket must increase: it is searched.
+Repetitions drawn(std::size_t n_rows, std::size_t n_draws, const Array<std::int64_t>& last_ticket) {
+    Repetitions repetitions;
+    repetitions.n_draws = n_draws;
+    repetitions.last_ticket = view(last_ticket);
+    const auto& tickets = repetitions.last_ticket;
+    if (!tickets.empty() &&
+        (tickets.size() != n_rows || tickets.front() < 0 || tickets.back() < 1 ||
+         !std::is_sorted(tickets.begin(), tickets.end()))) {
+        throw Failure(FailureKind::kInvalidInput, "tickets do not fit the rows");
+    }
+    return repetitions;
+}
+
+nb::dict grow(const RankedColumns& columns, const ForestTarget& target, const Counts& given,
+              std::pair<std::size_t, Array<std::int64_t>> draws, const ForestSettings& settings,
+              std::pair<std::size_t, std::size_t> trees, int n_threads) {
+    const ForestRows& rows = target.rows();
+    Repetitions repetitions = drawn(rows.n_rows, draws.first, draws.second);
+    repetitions.given = {given.data(), given.size()};
+    const bool any_given = given.size() > 0;
+    if (rows.n_rows != columns.n_rows() ||
+        (any_given && (given.shape(0) != trees.second || given.shape(1) != rows.n_rows))) {
+        throw Failure(FailureKind::kInvalidInput, "rows, targets and repetitions differ in length");
+    }
+    GrownForest forest;
+    {
+        nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
+        forest =
+            grow_forest(columns, rows, repetitions, settings, trees.first, trees.second, n_threads);
+    }
+    nb::dict arrays = as_dict(std::move(forest.nodes), rows.n_outputs);
+    nb::del(arrays["bin"]);
+    arrays["threshold"] = give(std::move(forest.threshold));
+    arrays["tree_start"] = give(std::move(forest.tree_start));
+    return arrays;
+}
+
+nb::object draw(std::size_t n_rows, std::pair<std::size_t, Array<std::int64_t>> draws,
+                std::uint64_t seed, std::pair<std::size_t, std::size_t> trees) {
+    const Repetitions repetitions = drawn(n_rows, draws.first, draws.second);
+    std::vector<std::uint32_t> counts(n_rows * trees.second);
+    for (std::size_t t = 0; t < trees.second; ++t) {
+        draw_repetitions(repetitions, tree_seed(seed, trees.first + t),
+                         std::span(counts).subspan(t * n_rows, n_rows));
+    }
+    return nb::cast(give(std::move(counts), {trees.second, n_rows}));
+}
+
+}  // namespace
+
+void bind_forest_trees(nb::module_& module) {
+    nb::enum_<SplitSearch>(module, "SplitSearch", "How splits are looked for.")
+        .value("ADAPTIVE", SplitSearch::kAdaptive)
+        .value("EXACT", SplitSearch::kExact)
+        .value("HISTOGRAM", SplitSearch::kHistogram)
+        .value("RANDOM", SplitSearch::kRandom);
+
+    nb::enum_<NodeCriterion>(module, "NodeCriterion", "What a split of a forest's tree lowers.")
+        .value("GINI", NodeCriterion::kGini)
+        .value("ENTROPY", NodeCriterion::kEntropy)
+        .value("ERROR", NodeCriterion::kError)
+        .value("TWOING", NodeCriterion::kTwoing)
+        .value("DKM", NodeCriterion::kDkm)
+        .value("HELLINGER", NodeCriterion::kHellinger)
+        .value("GAIN_RATIO", NodeCriterion::kGainRatio)
+        .value("SQUARED", NodeCriterion::kSquared)
+        .value("POISSON", NodeCriterion::kPoisson);
+
+    nb::class_<ForestSettings>(module, "ForestSettings", "How the trees of a forest may grow.")
+        .def(nb::init<>())
+        .def_rw("tree", &ForestSettings::tree)
+        .def_rw("search", &ForestSettings::search)
+        .def_rw("shuffle", &ForestSettings::shuffle);
+
+    nb::class_<ForestTarget>(module, "ForestTarget", "What trees of a forest are grown for.")
+        .def(nb::init<Array<std::uint32_t>, Numbers, Array<std::int64_t>, Array<double>,
+                      std::pair<double, double>, NodeCriterion>(),
+             "classes"_a, "numbers"_a, "weights"_a, "centre"_a, "scales"_a, "criterion"_a);
+
+    nb::class_<RankedColumns>(module, "RankedColumns", "Every feature as ranks of its values.")
+        .def(
+            "__init__",
+            [](RankedColumns* self, const Columns& columns,
+               const std::vector<std::vector<std::uint8_t>>& category_bins, std::size_t max_bins,
+               int n_threads) {
+                nb::gil_scoped_release unlocked;
+                new (self) RankedColumns(columns, category_bins, max_bins, n_threads);
+            },
+            "columns"_a, "category_bins"_a, "max_bins"_a, "n_threads"_a)
+        .def_prop_ro("n_rows", &RankedColumns::n_rows)
+        .def("grow", &grow, "target"_a, "given"_a, "draws"_a, "settings"_a, "trees"_a,
+             "n_threads"_a,
+             "Grow trees (first, how many) of a forest; nodes in preorder. given: how often each "
+             "tree counts each row, or empty; draws: (how many, last ticket of each row), (0, "
+             "none): every row once.");
+
+    module.def("draw_repetitions", &draw, "n_rows"_a, "draws"_a, "seed"_a, "trees"_a,
+               "How often trees (first, how many) of a forest draw each row; (n_trees, n_rows).");
+}
+
+}  // namespace spinney::bindings

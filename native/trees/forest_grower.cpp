@@ -1,0 +1,168 @@
+#include "native/trees/forest_grower.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <type_traits>
+
+#include "native/base/parallel.hpp"
+#include "native/trees/class_weights.hpp"
+#include "native/trees/tree_grower.hpp"
+
+namespace spinney {
+namespace {
+
+/// Adds a copy of one node; `right` is filled in when the right child comes.
+void copy_node(const ForestTree& from, std::size_t at, std::size_t n_outputs, ForestTree& into) {
+    const GrownTree& old = from.nodes;
+    GrownTree& nodes = into.nodes;
+    nodes.feature.push_back(old.feature[at]);
+    nodes.right.push_back(-1);
+    nodes.missing_left.push_back(old.missing_left[at]);
+    const bool by_set = old.category_set[at] >= 0;
+    const auto n_sets = static_cast<std::int32_t>(nodes.category_sets.size() / kCategorySetBytes);
+    nodes.category_set.push_back(by_set ? n_sets : -1);
+    if (by_set) {
+        const auto set = old.category_sets.begin() +
+                         static_cast<std::ptrdiff_t>(old.category_set[at]) * kCategorySetBytes;
+        nodes.category_sets.insert(nodes.category_sets.end(), set, set + kCategorySetBytes);
+    }
+    const auto value = old.values.begin() + static_cast<std::ptrdiff_t>(at * n_outputs);
+    nodes.values.insert(nodes.values.end(), value, value + static_cast<std::ptrdiff_t>(n_outputs));
+    nodes.count.push_back(old.count[at]);
+    nodes.weight.push_back(old.weight[at]);
+    nodes.gain.push_back(old.gain[at]);
+    into.threshold.push_back(from.threshold[at]);
+}
+
+void put_behind(GrownForest& forest, ForestTree&& tree) {
+    GrownTree& nodes = forest.nodes;
+    const auto first_set =
+        static_cast<std::int32_t>(nodes.category_sets.size() / kCategorySetBytes);
+    for (std::int32_t& set : tree.nodes.category_set) set += set >= 0 ? first_set : 0;
+    const auto append = [](auto& to, const auto& from) {
+        to.insert(to.end(), from.begin(), from.end());
+    };
+    append(nodes.feature, tree.nodes.feature);
+    append(nodes.right, tree.nodes.right);
+    append(nodes.missing_left, tree.nodes.missing_left);
+    append(nodes.category_set, tree.nodes.category_set);
+    append(nodes.category_sets, tree.nodes.category_sets);
+    append(nodes.values, tree.nodes.values);
+    append(nodes.count, tree.nodes.count);
+    append(nodes.weight, tree.nodes.weight);
+    append(nodes.gain, tree.nodes.gain);
+    append(forest.threshold, tree.threshold);
+    forest.tree_start.push_back(static_cast<std::int64_t>(nodes.feature.size()));
+}
+
+/// Whether sums of two classes fit in one word.
+bool is_binary(const ForestRows& rows, const Repetitions& repetitions) {
+    const std::size_t most =
+        repetitions.given.empty()
+            ? std::max<std::size_t>(repetitions.n_draws, 1)
+            : *std::max_element(repetitions.given.begin(), repetitions.given.end());
+    const bool few_drawn =
+        repetitions.n_draws <= BinaryCounts::kMostRepetitions || repetitions.last_ticket.empty();
+    return rows.n_outputs == 2 && rows.weights.empty() && rows.criterion == NodeCriterion::kGini &&
+           few_drawn &&
+           (!repetitions.given.empty() ? most <= BinaryCounts::kMostRepetitions
+                                       : repetitions.n_draws < (std::size_t{1} << 31));
+}
+
+template <class Target>
+void grow_all(const RankedColumns& columns, const ForestRows& rows, const Repetitions& repetitions,
+              const ForestSettings& settings, std::size_t first_tree, int n_threads,
+              std::vector<ForestTree>& trees) {
+    // A worker takes tree after tree, so that room is made once per thread.
+    std::atomic<std::size_t> next = 0;
+    const auto n_workers = std::min(static_cast<std::size_t>(n_threads), trees.size());
+    parallel_for(n_threads, n_workers, [&](std::size_t) {
+        TreeGrower<Target> grower(columns, rows, settings);
+        std::vector<std::uint32_t> counts(rows.n_rows);
+        for (std::size_t t = next++; t < trees.size(); t = next++) {
+            const std::uint64_t seed = tree_seed(settings.tree.seed, first_tree + t);
+            std::span<const std::uint32_t> own = counts;
+            if (!repetitions.given.empty()) {
+                own = repetitions.given.subspan(t * rows.n_rows, rows.n_rows);
+            } else if (repetitions.n_draws == 0) {
+                std::fill(counts.begin(), counts.end(), 1U);
+            } else {
+                std::fill(counts.begin(), counts.end(), 0U);
+                draw_repetitions(repetitions, seed, counts);
+            }
+            trees[t] = grower.grow(own, seed);
+        }
+    });
+}
+
+}  // namespace
+
+ForestTree in_preorder(const ForestTree& tree, std::span<const std::int32_t> left,
+                       std::size_t n_outputs) {
+    struct Visit {
+        std::int32_t node;
+        std::int32_t parent;  ///< place whose `right` this node is; -1: none
+    };
+    ForestTree sorted;
+    std::vector<Visit> stack = {{0, -1}};
+    while (!stack.empty()) {
+        const Visit visit = stack.back();
+        stack.pop_back();
+        const auto place = static_cast<std::int32_t>(sorted.threshold.size());
+        if (visit.parent >= 0) sorted.nodes.right[static_cast<std::size_t>(visit.parent)] = place;
+        const auto at = static_cast<std::size_t>(visit.node);
+        copy_node(tree, at, n_outputs, sorted);
+        if (left[at] < 0) continue;
+        stack.push_back({tree.nodes.right[at], place});
+        stack.push_back({left[at], -1});
+    }
+    return sorted;
+}
+
+std::uint64_t tree_seed(std::uint64_t forest_seed, std::size_t tree) {
+    return random_bits(forest_seed, Stream::kNodes, tree);
+}
+
+void draw_repetitions(const Repetitions& from, std::uint64_t seed,
+                      std::span<std::uint32_t> counts) {
+    if (from.last_ticket.empty()) {
+        for (std::size_t draw = 0; draw < from.n_draws; ++draw) {
+            ++counts[random_below(seed, Stream::kRows, draw, counts.size())];
+        }
+        return;
+    }
+    const auto n_tickets = static_cast<std::uint64_t>(from.last_ticket.back());
+    for (std::size_t draw = 0; draw < from.n_draws; ++draw) {
+        const auto ticket =
+            static_cast<std::int64_t>(random_below(seed, Stream::kRows, draw, n_tickets));
+        const auto row = std::upper_bound(from.last_ticket.begin(), from.last_ticket.end(), ticket);
+        ++counts[static_cast<std::size_t>(row - from.last_ticket.begin())];
+    }
+}
+
+GrownForest grow_forest(const RankedColumns& columns, const ForestRows& rows,
+                        const Repetitions& repetitions, const ForestSettings& settings,
+                        std::size_t first_tree, std::size_t n_trees, int n_threads) {
+    std::vector<ForestTree> trees(n_trees);
+    const auto grow = [&]<class Target>(std::type_identity<Target>) {
+        grow_all<Target>(columns, rows, repetitions, settings, first_tree, n_threads, trees);
+    };
+    if (!rows.classes.empty()) {
+        if (is_binary(rows, repetitions)) {
+            grow(std::type_identity<BinaryCounts>{});
+        } else {
+            grow(std::type_identity<ClassWeights>{});
+        }
+    } else if (rows.n_outputs > 1) {
+        grow(std::type_identity<VectorSum>{});
+    } else if (rows.criterion == NodeCriterion::kPoisson) {
+        grow(std::type_identity<ScalarSum<true>>{});
+    } else {
+        grow(std::type_identity<ScalarSum<false>>{});
+    }
+    GrownForest forest;
+    for (ForestTree& tree : trees) put_behind(forest, std::move(tree));
+    return forest;
+}
+
+}  // namespace spinney

@@ -1,0 +1,109 @@
+#include "native/trees/ranked_columns.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "native/base/failure.hpp"
+#include "native/base/parallel.hpp"
+#include "native/trees/sorted_columns.hpp"
+
+namespace spinney {
+namespace {
+
+/// The bin of every rank: with few values one each, otherwise by how many rows come before, so
+/// that a value of many rows fills a bin of its own and no bin is empty.
+std::vector<std::uint8_t> bins_of_ranks(const std::vector<std::size_t>& rows_before,
+                                        std::size_t n_present, std::size_t max_bins,
+                                        std::vector<std::uint32_t>& last_rank) {
+    const std::size_t n_values = rows_before.size();
+    std::vector<std::uint8_t> bin_of_rank(n_values);
+    std::size_t quantile = 0;
+    for (std::size_t rank = 0; rank < n_values; ++rank) {
+        const std::size_t own =
+            n_values <= max_bins ? rank : rows_before[rank] * max_bins / n_present;
+        if (rank > 0 && own != quantile) last_rank.push_back(static_cast<std::uint32_t>(rank - 1));
+        quantile = own;
+        bin_of_rank[rank] = static_cast<std::uint8_t>(last_rank.size());
+    }
+    if (n_values > 0) last_rank.push_back(static_cast<std::uint32_t>(n_values - 1));
+    return bin_of_rank;
+}
+
+template <class Rank>
+void fill_ranks(const SortedFeature& sorted, std::uint32_t missing_rank, std::vector<Rank>& ranks) {
+    ranks.resize(sorted.order.size());
+    std::uint32_t rank = 0;
+    for (std::size_t i = 0; i < sorted.order.size(); ++i) {
+        const OrderedRow entry = sorted.order[i];
+        rank += entry.starts_value() ? 1U : 0U;
+        ranks[entry.row()] = static_cast<Rank>(i < sorted.n_present ? rank : missing_rank);
+    }
+}
+
+void rank_numbers(const SortedColumns& sorted_columns, std::size_t f, std::size_t max_bins,
+                  RankedFeature& feature) {
+    const SortedFeature& sorted = sorted_columns.feature(f);
+    std::vector<std::size_t> rows_before;
+    for (std::size_t i = 0; i < sorted.n_present; ++i) {
+        if (i > 0 && !sorted.order[i].starts_value()) continue;
+        rows_before.push_back(i);
+        feature.values.push_back(sorted_columns.value(f, sorted.order[i].row()));
+    }
+    feature.has_missing = sorted.n_present < sorted.order.size();
+    const std::uint32_t missing_rank = feature.missing_rank();
+    const auto bin_of_rank =
+        bins_of_ranks(rows_before, sorted.n_present, max_bins, feature.last_rank);
+    feature.n_bins = feature.last_rank.size();
+    if (missing_rank <= std::numeric_limits<std::uint16_t>::max()) {
+        fill_ranks(sorted, missing_rank, feature.short_ranks);
+    } else {
+        fill_ranks(sorted, missing_rank, feature.long_ranks);
+    }
+    feature.bins.resize(sorted.order.size());
+    feature.with_ranks([&](const auto* ranks) {
+        for (std::size_t row = 0; row < feature.bins.size(); ++row) {
+            feature.bins[row] = ranks[row] < missing_rank
+                                    ? bin_of_rank[ranks[row]]
+                                    : static_cast<std::uint8_t>(feature.n_bins);
+        }
+    });
+}
+
+void copy_categories(const SortedFeature& sorted, RankedFeature& feature) {
+    feature.is_categorical = true;
+    feature.bins = sorted.bins;
+    feature.n_bins = sorted.n_bins;
+    feature.has_missing = std::any_of(feature.bins.begin(), feature.bins.end(),
+                                      [&](std::uint8_t bin) { return bin == feature.n_bins; });
+}
+
+}  // namespace
+
+RankedColumns::RankedColumns(const Columns& columns,
+                             const std::vector<std::vector<std::uint8_t>>& category_bins,
+                             std::size_t max_bins, int n_threads)
+    : n_rows_(columns.n_rows), features_(columns.features.size()) {
+    if (category_bins.size() != features_.size() || max_bins < 2 || max_bins > 255) {
+        throw Failure(FailureKind::kInvalidInput, "columns, categories or bins do not fit");
+    }
+    parallel_for(n_threads, features_.size(), [&](std::size_t f) {
+        // One feature at a time: sorted rows take twice the room of ranks.
+        const Columns one = {columns.n_rows, {columns.features[f]}};
+        const SortedColumns sorted(one, {category_bins[f]}, 1);
+        if (sorted.feature(0).is_categorical) {
+            copy_categories(sorted.feature(0), features_[f]);
+        } else {
+            rank_numbers(sorted, 0, max_bins, features_[f]);
+        }
+    });
+}
+
+double RankedColumns::threshold_between(double below, double above) {
+    const double middle = below / 2 + above / 2;
+    const auto narrow = static_cast<double>(static_cast<float>(middle));
+    if (narrow >= below && narrow < above) return narrow;
+    return middle >= below && middle < above ? middle : below;
+}
+
+}  // namespace spinney

@@ -1,0 +1,267 @@
+/// Growing one tree on ranks.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "native/trees/forest_grower.hpp"
+#include "native/trees/growth_order.hpp"
+
+namespace spinney {
+
+/// A grown tree with the thresholds of its nodes.
+struct ForestTree {
+    GrownTree nodes;
+    std::vector<double> threshold;
+};
+
+/// The same tree with nodes, and the category sets they use, in preorder. left: left child of each
+/// node; -1: leaf.
+ForestTree in_preorder(const ForestTree& tree, std::span<const std::int32_t> left,
+                       std::size_t n_outputs);
+
+/// Grows one tree after the other in the same room.
+///
+/// Invariant: a node owns a range of items_, no row is in two nodes, and inside a node rows keep
+/// their input order.
+template <class Target>
+class TreeGrower {
+  public:
+    TreeGrower(const RankedColumns& columns, const ForestRows& rows, const ForestSettings& settings)
+        : columns_(columns),
+          rows_(rows),
+          settings_(settings),
+          target_(rows),
+          search_(columns, target_, settings.search, settings.tree.min_samples_leaf, rows.n_rows),
+          features_(columns.n_features()),
+          right_(rows.n_rows) {
+        std::iota(features_.begin(), features_.end(), 0U);
+    }
+
+    ForestTree grow(std::span<const std::uint32_t> repetitions, std::uint64_t seed) {
+        items_.clear();
+        for (std::uint32_t row = 0; row < rows_.n_rows; ++row) {
+            if (repetitions[row] == 0) continue;
+            const std::uint32_t mark = target_.mark(row, repetitions[row]);
+            items_.push_back(static_cast<TreeRow>(mark) << 32 | row);
+        }
+        tree_ = {};
+        Open root = {0, items_.size(), 0, random_bits(seed, Stream::kNodes, 0), -1};
+        if (settings_.tree.max_leaf_nodes > 0) {
+            grow_best_first(root);
+        } else {
+            grow_depth_first(root);
+        }
+        return std::move(tree_);
+    }
+
+  private:
+    /// A node that may still be split.
+    struct Open {
+        std::size_t first = 0;
+        std::size_t last = 0;
+        std::int32_t depth = 0;
+        std::uint64_t key = 0;     ///< of its draws: a function of the path from the root
+        std::int32_t parent = -1;  ///< whose right child this is; -1: none, or a left child
+    };
+
+    void grow_depth_first(const Open& root) {
+        std::vector<Open> stack = {root};
+        while (!stack.empty()) {
+            const Open node = stack.back();
+            stack.pop_back();
+            const std::int32_t place = n_nodes();
+            if (node.parent >= 0) tree_.nodes.right[static_cast<std::size_t>(node.parent)] = place;
+            const RankSplit split = judged(node);
+            append(node);
+            if (!split.exists()) continue;
+            record(split, place);
+            const std::size_t middle = apply(node, split, place);
+            stack.push_back({middle, node.last, node.depth + 1, child_key(node, 1), place});
+            stack.push_back({node.first, middle, node.depth + 1, child_key(node, 0), -1});
+        }
+    }
+
+    /// The node whose split gains most comes next, until there are as many leaves as allowed.
+    void grow_best_first(const Open& root) {
+        GrowthOrder order(true);
+        std::vector<Open> opened;
+        std::vector<RankSplit> splits;
+        std::vector<std::int32_t> left;
+        const auto open = [&](const Open& node) {
+            splits.push_back(judged(node));
+            opened.push_back(node);
+            left.push_back(-1);
+            append(node);
+            if (splits.back().exists()) order.push({n_nodes() - 1, splits.back().gain});
+        };
+        open(root);
+        for (std::int32_t n_leaves = 1; !order.empty() && n_leaves < settings_.tree.max_leaf_nodes;
+             ++n_leaves) {
+            const std::int32_t place = order.pop().node;
+            const auto at = static_cast<std::size_t>(place);
+            const Open node = opened[at];
+            record(splits[at], place);
+            const std::size_t middle = apply(node, splits[at], place);
+            left[at] = n_nodes();
+            open({node.first, middle, node.depth + 1, child_key(node, 0), -1});
+            tree_.nodes.right[at] = n_nodes();
+            open({middle, node.last, node.depth + 1, child_key(node, 1), -1});
+        }
+        tree_ = in_preorder(tree_, left, rows_.n_outputs);
+    }
+
+    static std::uint64_t child_key(const Open& node, std::uint64_t side) {
+        return random_bits(node.key, Stream::kNodes, side);
+    }
+
+    std::int32_t n_nodes() const { return static_cast<std::int32_t>(tree_.nodes.feature.size()); }
+
+    /// The best split of a node; leaves its sums in total_.
+    RankSplit judged(const Open& node) {
+        const auto items =
+            std::span<const TreeRow>(items_).subspan(node.first, node.last - node.first);
+        total_.assign(target_.width(), 0);
+        target_.enter(items, total_.data());
+        RankSplit best;
+        if (!may_split(node)) return best;
+        search_.enter(items, total_.data());
+        draw_and_search(node, best);
+        if (best.exists() && best.gain < settings_.tree.min_gain) best = {};
+        return best;
+    }
+
+    bool may_split(const Open& node) const {
+        const TreeSettings& limits = settings_.tree;
+        return node.last - node.first >= 2 && !target_.is_pure(total_.data()) &&
+               (limits.max_depth == 0 || node.depth < limits.max_depth) &&
+               target_.weight(total_.data()) >= limits.min_samples_split * kGridSlack;
+    }
+
+    /// Looks at features in drawn order until max_features were seen and one was not constant.
+    void draw_and_search(const Open& node, RankSplit& best) {
+        const std::size_t n_features = features_.size();
+        const auto limit = static_cast<std::size_t>(settings_.tree.max_features);
+        const std::size_t n_wanted = limit == 0 ? n_features : std::min(limit, n_features);
+        const bool draws = settings_.shuffle || n_wanted < n_features;
+        bool any_varies = false;
+        std::size_t seen = 0;
+        for (; seen < n_features && (seen < n_wanted || !any_varies); ++seen) {
+            if (draws) {
+                const std::size_t other =
+                    seen + random_below(node.key, Stream::kFeatures, seen, n_features - seen);
+                std::swap(features_[seen], features_[other]);
+                swaps_.push_back(other);
+            }
+            any_varies |= search_.search(features_[seen], node.key, best);
+        }
+        while (!swaps_.empty()) {  // back to where they were: a draw depends on the node alone
+            std::swap(features_[swaps_.size() - 1], features_[swaps_.back()]);
+            swaps_.pop_back();
+        }
+    }
+
+    /// Adds a leaf with the sums in total_.
+    void append(const Open& node) {
+        GrownTree& nodes = tree_.nodes;
+        nodes.feature.push_back(-1);
+        nodes.right.push_back(-1);
+        nodes.missing_left.push_back(0);
+        nodes.category_set.push_back(-1);
+        const std::size_t n_values = nodes.values.size();
+        nodes.values.resize(n_values + rows_.n_outputs);
+        target_.values(total_.data(), nodes.values.data() + n_values);
+        nodes.count.push_back(static_cast<std::int64_t>(node.last - node.first));
+        nodes.weight.push_back(target_.weight(total_.data()));
+        nodes.gain.push_back(0.0);
+        tree_.threshold.push_back(0.0);
+    }
+
+    /// Makes a leaf an inner node.
+    void record(const RankSplit& split, std::int32_t place) {
+        GrownTree& nodes = tree_.nodes;
+        const auto at = static_cast<std::size_t>(place);
+        nodes.feature[at] = split.feature;
+        nodes.missing_left[at] = split.missing_left ? 1 : 0;
+        nodes.gain[at] = split.gain;
+        if (!split.is_categorical) return;
+        nodes.category_set[at] =
+            static_cast<std::int32_t>(nodes.category_sets.size() / kCategorySetBytes);
+        nodes.category_sets.insert(nodes.category_sets.end(), split.left_bins.begin(),
+                                   split.left_bins.end());
+    }
+
+    /// Moves the rows that go left in front of the others and finds the threshold of the node at
+    /// `place`; returns where the right child begins.
+    std::size_t apply(const Open& node, const RankSplit& split, std::int32_t place) {
+        const RankedFeature& feature = columns_.feature(static_cast<std::size_t>(split.feature));
+        if (split.is_categorical) return apply_categories(node, split, feature);
+        const std::uint32_t missing = feature.missing_rank();
+        std::uint32_t last_left = 0;
+        std::uint32_t first_right = missing;
+        const std::size_t middle = feature.with_ranks([&](const auto* ranks) {
+            return partition(node, [&](std::uint32_t row) {
+                const std::uint32_t rank = ranks[row];
+                const bool is_low = rank <= split.last_rank;
+                last_left = std::max(last_left, is_low ? rank : 0U);
+                first_right = std::min(first_right, is_low ? missing : rank);
+                return (rank == missing) ? split.missing_left : is_low;
+            });
+        });
+        double threshold = split.threshold;
+        if (threshold == RankSplit::kBetween) {
+            threshold = first_right == missing
+                            ? std::numeric_limits<double>::infinity()
+                            : RankedColumns::threshold_between(feature.values[last_left],
+                                                               feature.values[first_right]);
+        }
+        tree_.threshold[static_cast<std::size_t>(place)] = threshold;
+        return middle;
+    }
+
+    std::size_t apply_categories(const Open& node, const RankSplit& split,
+                                 const RankedFeature& feature) {
+        const std::uint8_t* bins = feature.bins.data();
+        return partition(node, [&](std::uint32_t row) {
+            const std::size_t bin = bins[row];
+            if (bin == feature.n_bins) return split.missing_left;
+            return ((split.left_bins[bin / 8] >> (bin % 8)) & 1) != 0;
+        });
+    }
+
+    /// Stable, and no branch on the outcome.
+    template <class GoesLeft>
+    std::size_t partition(const Open& node, GoesLeft goes_left) {
+        std::size_t n_left = node.first;
+        std::size_t n_right = 0;
+        for (std::size_t i = node.first; i < node.last; ++i) {
+            const TreeRow item = items_[i];
+            const bool left = goes_left(row_of(item));
+            items_[n_left] = item;
+            right_[n_right] = item;
+            n_left += left ? 1 : 0;
+            n_right += left ? 0 : 1;
+        }
+        std::copy_n(right_.begin(), n_right, items_.begin() + static_cast<std::ptrdiff_t>(n_left));
+        return n_left;
+    }
+
+    /// Weights stand on a grid: ten rows of weight 0.1 may weigh a hair less than 1 there.
+    static constexpr double kGridSlack = 1.0 - 0x1p-40;
+
+    const RankedColumns& columns_;
+    const ForestRows& rows_;
+    const ForestSettings& settings_;
+    Target target_;
+    NodeSearch<Target> search_;
+    std::vector<std::uint32_t> features_;
+    std::vector<std::size_t> swaps_;
+    std::vector<TreeRow> items_;
+    std::vector<TreeRow> right_;
+    std::vector<std::int64_t> total_;
+    ForestTree tree_;
+};
+
+}  // namespace spinney

@@ -1,0 +1,162 @@
+"""Growing trees on ranks: forests, and single trees."""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from spinney._native import _ext
+from spinney.data.binning import MAX_VALUE_BINS, Binner, CategoryBins, FeatureBins, native_columns
+from spinney.data.fixed_point import fixed_products, fixed_weights
+from spinney.data.table import Table
+from spinney.resampling.bags import Bags
+from spinney.trees.settings import TreeSettings
+from spinney.typing import AnyArray, FloatArray
+
+CRITERIA = {
+    "gini": _ext.NodeCriterion.GINI,
+    "entropy": _ext.NodeCriterion.ENTROPY,
+    "error": _ext.NodeCriterion.ERROR,
+    "twoing": _ext.NodeCriterion.TWOING,
+    "dkm": _ext.NodeCriterion.DKM,
+    "hellinger": _ext.NodeCriterion.HELLINGER,
+    "gain_ratio": _ext.NodeCriterion.GAIN_RATIO,
+    "squared": _ext.NodeCriterion.SQUARED,
+    "poisson": _ext.NodeCriterion.POISSON,
+}
+"""What a split lowers, or raises: see ``native/trees/forest_rows.hpp``."""
+
+SEARCHES = {
+    "adaptive": _ext.SplitSearch.ADAPTIVE,
+    "exact": _ext.SplitSearch.EXACT,
+    "histogram": _ext.SplitSearch.HISTOGRAM,
+    "random": _ext.SplitSearch.RANDOM,
+}
+"""How splits are looked for: by bins in nodes of many rows and every cut elsewhere; every cut;
+by bins; one random cut per feature."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeTarget:
+    """What trees are grown for: classes or numbers, and weights, as whole numbers."""
+
+    native: _ext.ForestTarget
+    width: int
+    """Classes, or numbers per row."""
+
+    @classmethod
+    def of_classes(
+        cls, codes: AnyArray, n_classes: int, weights: FloatArray | None, *, criterion: str
+    ) -> Self:
+        """Take codes of classes; weights are positive, None for one each."""
+        whole, exponent = _whole_weights(weights)
+        native = _ext.ForestTarget(
+            np.ascontiguousarray(codes, np.uint32),
+            np.empty((0, 1), np.int64),
+            whole,
+            np.zeros(n_classes),
+            (1.0, math.ldexp(1.0, exponent)),
+            CRITERIA[criterion],
+        )
+        return cls(native, n_classes)
+
+    @classmethod
+    def of_numbers(
+        cls, targets: FloatArray, weights: FloatArray | None, *, criterion: str, n_drawn: int = 0
+    ) -> Self:
+        """Take (n_rows, n_outputs) finite numbers; ``n_drawn`` rows at most are in a tree."""
+        whole, exponent = _whole_weights(weights)
+        # Middle of the range, not the mean: it needs no sum, and halves the largest deviation.
+        centre = targets.min(axis=0) / 2 + targets.max(axis=0) / 2
+        if criterion == "poisson":
+            centre = np.zeros_like(centre)
+        row_weights = np.ones(len(targets)) if weights is None else weights
+        if n_drawn > len(targets):  # room for sums over more rows than there are
+            row_weights = np.full(len(targets), math.ceil(n_drawn / len(targets)) + 0.0)
+        products, product_exponent = fixed_products(row_weights, targets - centre)
+        if n_drawn > len(targets):
+            products //= int(row_weights[0])
+        native = _ext.ForestTarget(
+            np.empty(0, np.uint32),
+            np.ascontiguousarray(products),
+            whole,
+            centre,
+            (math.ldexp(1.0, product_exponent), math.ldexp(1.0, exponent)),
+            CRITERIA[criterion],
+        )
+        return cls(native, targets.shape[1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForestSettings:
+    """How the trees of a forest may grow."""
+
+    tree: TreeSettings
+    """Its seed is the forest's: each tree has its own from it."""
+    search: str = "adaptive"
+    """One of ``SEARCHES``."""
+    shuffle: bool = False
+    """Whether features are looked at in a random order, which settles ties; else by number."""
+
+    def to_native(self) -> _ext.ForestSettings:
+        """Make the native twin."""
+        native = _ext.ForestSettings()
+        native.tree = self.tree.to_native()
+        native.search = SEARCHES[self.search]
+        native.shuffle = self.shuffle
+        return native
+
+
+class RankedTable:
+    """A table as ranks of its values: made once, for any number of trees.
+
+    Ranking costs O(rows · features) passes over bytes; three to five bytes per value are kept.
+    """
+
+    def __init__(
+        self, table: Table, binner: Binner, *, max_bins: int = MAX_VALUE_BINS, n_threads: int = 1
+    ) -> None:
+        self.features: tuple[FeatureBins, ...] = binner.features
+        self.n_rows = table.n_rows
+        self._n_threads = n_threads
+        bins = [
+            feature.bin_of_code.tolist() if isinstance(feature, CategoryBins) else []
+            for feature in binner.features
+        ]
+        self._native = _ext.RankedColumns(native_columns(table), bins, max_bins, n_threads)
+
+    def grow(
+        self, target: TreeTarget, settings: ForestSettings, bags: Bags, trees: range
+    ) -> dict[str, AnyArray]:
+        """Grow some trees of a forest.
+
+        Parameters
+        ----------
+        target : classes or numbers of the rows
+        settings : limits, and the seed of the forest
+        bags : how often each tree counts each row
+        trees : their numbers, in steps of one; a tree does not depend on the others
+
+        Returns
+        -------
+        dict
+            Arrays of nodes in preorder, tree behind tree, as ``TreeSum`` takes them.
+        """
+        grown = self._native.grow(
+            target.native,
+            bags.given(trees),
+            bags.draws,
+            settings.to_native(),
+            (trees.start, len(trees)),
+            self._n_threads,
+        )
+        grown["category_sets"] = grown["category_sets"].reshape(-1, 32)
+        return grown
+
+
+def _whole_weights(weights: FloatArray | None) -> tuple[AnyArray, int]:
+    """Give weights as whole numbers, none for one each, and the exponent of their unit."""
+    if weights is None:
+        return np.empty(0, np.int64), 0
+    return fixed_weights(weights, bits=62)
