@@ -29,7 +29,7 @@ class Bags:
         """How many rows native code draws for each tree (0: none), and their tickets."""
         return 0, np.empty(0, np.int64)
 
-    def given(self, trees: range) -> AnyArray:
+    def given(self, trees: range) -> AnyArray:  # noqa: ARG002 - subclasses tell trees apart
         """Give (n_trees, n_rows) counts; none where native code draws, or every row counts once."""
         return np.empty((0, self.n_rows), np.uint32)
 

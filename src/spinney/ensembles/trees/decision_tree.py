@@ -1,7 +1,5 @@
 """One tree, as an estimator."""
 
-import math
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
@@ -25,9 +23,9 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.ensembles.trees.exact import EXACT_CRITERIA, grow_exact_classes
+from spinney.ensembles.trees.limits import tree_settings
 from spinney.model import Model, Policy, Tree, TreeForest
 from spinney.model.forest import Output, TreeSum, join_trees
-from spinney.randomness import seed_from
 from spinney.trees.histogram import grow_histogram_tree
 from spinney.trees.settings import TreeSettings
 from spinney.typing import AnyArray, CodeArray, FloatArray, RandomState, TableLike
@@ -76,7 +74,7 @@ class _DecisionTree(Estimator):
         class_weight = params.get("class_weight")
         intake = self._intake_settings(class_weight=class_weight)
         reading = read_rows(X, y, sample_weight, intake)
-        settings = _tree_settings(params, reading)
+        settings = tree_settings(params, reading)
         if params["criterion"] in EXACT_CRITERIA:
             tree, features = grow_exact_classes(
                 reading, settings, params["criterion"], n_threads=self._n_threads()
@@ -306,45 +304,3 @@ class DecisionTreeRegressor(RegressorMixin, _DecisionTree):
         """Mean target of each row's leaf; (n_rows,) or (n_rows, n_outputs)."""
         means: FloatArray = self._predictions(X)
         return means[:, 0] if means.shape[1] == 1 else means
-
-
-def _tree_settings(params: Mapping[str, Any], problem: Reading) -> TreeSettings:
-    n_features = len(problem.schema.names)
-    total = problem.total_weight
-    least = max(
-        _weight(params["min_samples_split"], total), 2 * _weight(params["min_samples_leaf"], total)
-    )
-    if problem.weights is not None and total < least <= len(problem.y) / 10:
-        warnings.warn(
-            f"The sample weights add up to {total:g}, less than the {least:g} a node must weigh to "
-            "be split, so the tree is a single leaf. A weight counts as that many rows: give "
-            "min_samples_split and min_samples_leaf as shares, or scale the weights up.",
-            UserWarning,
-            stacklevel=3,
-        )
-    return TreeSettings(
-        max_leaf_nodes=params["max_leaf_nodes"],
-        max_depth=params["max_depth"],
-        min_samples_split=_weight(params["min_samples_split"], total),
-        min_samples_leaf=_weight(params["min_samples_leaf"], total),
-        min_gain=params["min_impurity_decrease"] * total,
-        max_features=_n_drawn(params["max_features"], n_features),
-        seed=seed_from(params["random_state"]),
-    )
-
-
-def _weight(limit: float, total: float) -> float:
-    """Turn a share of the total into a weight; integers are weights already."""
-    return limit * total if isinstance(limit, float | np.floating) else float(limit)
-
-
-def _n_drawn(max_features: Any, n_features: int) -> int | None:
-    if max_features is None:
-        return None
-    if max_features == "sqrt":
-        return max(1, math.isqrt(n_features))
-    if max_features == "log2":
-        return max(1, int(math.log2(n_features)))
-    if isinstance(max_features, float | np.floating):
-        return max(1, int(max_features * n_features))
-    return min(int(max_features), n_features)
