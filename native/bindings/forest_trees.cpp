@@ -74,7 +74,9 @@ nb::dict grow(const RankedColumns& columns, const ForestTarget& target, const Co
     Repetitions repetitions = drawn(rows.n_rows, draws.first, draws.second);
     repetitions.given = {given.data(), given.size()};
     const bool any_given = given.size() > 0;
-    if (rows.n_rows != columns.n_rows() ||
+    const std::size_t n_directions = settings.directions.size();
+    if ((n_directions != 0 && n_directions != columns.n_features()) ||
+        rows.n_rows != columns.n_rows() ||
         (any_given && (given.shape(0) != trees.second || given.shape(1) != rows.n_rows))) {
         throw Failure(FailureKind::kInvalidInput, "rows, targets and repetitions differ in length");
     }
@@ -126,6 +128,7 @@ void bind_forest_trees(nb::module_& module) {
         .def(nb::init<>())
         .def_rw("tree", &ForestSettings::tree)
         .def_rw("search", &ForestSettings::search)
+        .def_rw("directions", &ForestSettings::directions)
         .def_rw("shuffle", &ForestSettings::shuffle);
 
     nb::class_<ForestTarget>(module, "ForestTarget", "What trees of a forest are grown for.")

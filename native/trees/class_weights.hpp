@@ -25,15 +25,16 @@ class ClassWeights {
     static std::uint32_t mark(std::uint32_t /*row*/, std::uint32_t repetitions) {
         return repetitions;
     }
-    void enter(std::span<const TreeRow> items, std::int64_t* total) {
+    void load(std::span<const TreeRow> items) {
         here_.resize(std::max(here_.size(), items.size()));
         for (std::size_t i = 0; i < items.size(); ++i) {
             const std::uint32_t row = row_of(items[i]);
             here_[i] = {rows_.weight(row) * static_cast<std::int64_t>(mark_of(items[i])),
                         rows_.classes[row]};
-            add(static_cast<std::uint32_t>(i), total);
         }
     }
+    void begin() {}
+    void visit(std::uint32_t payload, std::int64_t* total) const { add(payload, total); }
     static std::uint32_t payload(TreeRow /*item*/, std::size_t position) {
         return static_cast<std::uint32_t>(position);
     }
@@ -60,8 +61,9 @@ class ClassWeights {
         for (std::size_t k = 0; k < n_classes_; ++k) into[k] = static_cast<double>(total[k]) / all;
     }
 
-    double gain(const std::int64_t* left, const std::int64_t* total) const {
-        const Node node = {left, total, n_classes_};
+    void focus(const std::int64_t* total) { total_ = total; }
+    double gain(const std::int64_t* left) const {
+        const Node node = {left, total_, n_classes_};
         return std::max(units(node), 0.0) * rows_.weight_scale;
     }
 
@@ -170,6 +172,7 @@ class ClassWeights {
     const ForestRows& rows_;
     std::size_t n_classes_;
     std::vector<Own> here_;
+    const std::int64_t* total_ = nullptr;
 };
 
 /// Several numbers per row, judged by the sum of their squared errors. A sum is that of every
@@ -189,13 +192,17 @@ class VectorSum {
     static std::uint32_t mark(std::uint32_t /*row*/, std::uint32_t repetitions) {
         return repetitions;
     }
-    void enter(std::span<const TreeRow> items, std::int64_t* total) {
-        items_ = items;
-        is_pure_ = true;
-        for (std::size_t i = 0; i < items.size(); ++i) {
-            add(static_cast<std::uint32_t>(i), total);
-            is_pure_ = is_pure_ && is_same(row_of(items[i]), row_of(items[0]));
+    void load(std::span<const TreeRow> items) { items_ = items; }
+    void begin() { n_different_ = 0; }
+    void visit(std::uint32_t payload, std::int64_t* total) {
+        const std::uint32_t row = row_of(items_[payload]);
+        if (n_different_ == 0) {
+            first_ = row;
+            n_different_ = 1;
+        } else if (n_different_ == 1 && !is_same(row, first_)) {
+            n_different_ = 2;
         }
+        add(payload, total);
     }
     static std::uint32_t payload(TreeRow /*item*/, std::size_t position) {
         return static_cast<std::uint32_t>(position);
@@ -208,7 +215,7 @@ class VectorSum {
         cell[n_outputs_] += rows_.weight(row_of(item)) * repetitions;
     }
 
-    bool is_pure(const std::int64_t* /*total*/) const { return is_pure_; }
+    bool is_pure(const std::int64_t* /*total*/) const { return n_different_ < 2; }
     bool has_rows(const std::int64_t* cell) const { return cell[n_outputs_] != 0; }
     double weight(const std::int64_t* total) const {
         return static_cast<double>(total[n_outputs_]) * rows_.weight_scale;
@@ -224,7 +231,9 @@ class VectorSum {
         }
     }
 
-    double gain(const std::int64_t* left, const std::int64_t* total) const {
+    void focus(const std::int64_t* total) { total_ = total; }
+    double gain(const std::int64_t* left) const {
+        const std::int64_t* total = total_;
         constexpr double kRounding = 0x1p-50;
         const auto own = static_cast<double>(left[n_outputs_]);
         const auto rest = static_cast<double>(total[n_outputs_] - left[n_outputs_]);
@@ -255,7 +264,9 @@ class VectorSum {
     const ForestRows& rows_;
     std::size_t n_outputs_;
     std::span<const TreeRow> items_;
-    bool is_pure_ = false;
+    std::uint32_t first_ = 0;
+    int n_different_ = 0;  ///< targets seen in the node: none, one, several
+    const std::int64_t* total_ = nullptr;
 };
 
 }  // namespace spinney

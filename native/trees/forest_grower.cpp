@@ -34,39 +34,62 @@ void copy_node(const ForestTree& from, std::size_t at, std::size_t n_outputs, Fo
     into.threshold.push_back(from.threshold[at]);
 }
 
-void put_behind(GrownForest& forest, ForestTree&& tree) {
-    GrownTree& nodes = forest.nodes;
-    const auto first_set =
-        static_cast<std::int32_t>(nodes.category_sets.size() / kCategorySetBytes);
-    for (std::int32_t& set : tree.nodes.category_set) set += set >= 0 ? first_set : 0;
-    const auto append = [](auto& to, const auto& from) {
-        to.insert(to.end(), from.begin(), from.end());
+/// Puts one array of all trees behind each other and frees those of the trees.
+template <class T, class Member>
+void join(std::vector<T>& into, std::vector<ForestTree>& trees, Member member, int n_threads) {
+    std::vector<std::size_t> starts = {0};
+    for (ForestTree& tree : trees) starts.push_back(starts.back() + member(tree).size());
+    into.resize(starts.back());
+    parallel_for(n_threads, trees.size(), [&](std::size_t t) {
+        std::vector<T> own = std::move(member(trees[t]));
+        std::copy(own.begin(), own.end(), into.begin() + static_cast<std::ptrdiff_t>(starts[t]));
+    });
+}
+
+GrownForest joined(std::vector<ForestTree>& trees, int n_threads) {
+    GrownForest forest;
+    std::int32_t n_sets = 0;
+    for (ForestTree& tree : trees) {
+        for (std::int32_t& set : tree.nodes.category_set) set += set >= 0 ? n_sets : 0;
+        n_sets += static_cast<std::int32_t>(tree.nodes.category_sets.size() / kCategorySetBytes);
+        forest.tree_start.push_back(forest.tree_start.back() +
+                                    static_cast<std::int64_t>(tree.threshold.size()));
+    }
+    const auto put = [&](auto GrownTree::* member) {
+        join(
+            forest.nodes.*member, trees,
+            [member](ForestTree& tree) -> auto& { return tree.nodes.*member; }, n_threads);
     };
-    append(nodes.feature, tree.nodes.feature);
-    append(nodes.right, tree.nodes.right);
-    append(nodes.missing_left, tree.nodes.missing_left);
-    append(nodes.category_set, tree.nodes.category_set);
-    append(nodes.category_sets, tree.nodes.category_sets);
-    append(nodes.values, tree.nodes.values);
-    append(nodes.count, tree.nodes.count);
-    append(nodes.weight, tree.nodes.weight);
-    append(nodes.gain, tree.nodes.gain);
-    append(forest.threshold, tree.threshold);
-    forest.tree_start.push_back(static_cast<std::int64_t>(nodes.feature.size()));
+    put(&GrownTree::feature);
+    put(&GrownTree::right);
+    put(&GrownTree::missing_left);
+    put(&GrownTree::category_set);
+    put(&GrownTree::category_sets);
+    put(&GrownTree::values);
+    put(&GrownTree::count);
+    put(&GrownTree::weight);
+    put(&GrownTree::gain);
+    join(
+        forest.threshold, trees, [](ForestTree& tree) -> auto& { return tree.threshold; },
+        n_threads);
+    return forest;
+}
+
+/// How often a tree may count a row at most. Of draws with equal chances that are not many more
+/// than rows none gets thousands: the chance is below 10^-1000.
+std::size_t most_repetitions(const ForestRows& rows, const Repetitions& repetitions) {
+    const auto& given = repetitions.given;
+    if (!given.empty()) return *std::max_element(given.begin(), given.end());
+    const bool is_even = repetitions.last_ticket.empty() && repetitions.n_draws / 16 <= rows.n_rows;
+    return is_even ? BinaryCounts::kMostRepetitions : repetitions.n_draws;
 }
 
 /// Whether sums of two classes fit in one word.
-bool is_binary(const ForestRows& rows, const Repetitions& repetitions) {
-    const std::size_t most =
-        repetitions.given.empty()
-            ? std::max<std::size_t>(repetitions.n_draws, 1)
-            : *std::max_element(repetitions.given.begin(), repetitions.given.end());
-    const bool few_drawn =
-        repetitions.n_draws <= BinaryCounts::kMostRepetitions || repetitions.last_ticket.empty();
+bool fits_binary(const ForestRows& rows, const Repetitions& repetitions) {
+    const std::size_t most = most_repetitions(rows, repetitions);
+    const std::size_t total = repetitions.given.empty() ? repetitions.n_draws : most * rows.n_rows;
     return rows.n_outputs == 2 && rows.weights.empty() && rows.criterion == NodeCriterion::kGini &&
-           few_drawn &&
-           (!repetitions.given.empty() ? most <= BinaryCounts::kMostRepetitions
-                                       : repetitions.n_draws < (std::size_t{1} << 31));
+           most <= BinaryCounts::kMostRepetitions && total < (std::size_t{1} << 31);
 }
 
 template <class Target>
@@ -148,7 +171,7 @@ GrownForest grow_forest(const RankedColumns& columns, const ForestRows& rows,
         grow_all<Target>(columns, rows, repetitions, settings, first_tree, n_threads, trees);
     };
     if (!rows.classes.empty()) {
-        if (is_binary(rows, repetitions)) {
+        if (fits_binary(rows, repetitions)) {
             grow(std::type_identity<BinaryCounts>{});
         } else {
             grow(std::type_identity<ClassWeights>{});
@@ -160,9 +183,7 @@ GrownForest grow_forest(const RankedColumns& columns, const ForestRows& rows,
     } else {
         grow(std::type_identity<ScalarSum<false>>{});
     }
-    GrownForest forest;
-    for (ForestTree& tree : trees) put_behind(forest, std::move(tree));
-    return forest;
+    return joined(trees, n_threads);
 }
 
 }  // namespace spinney

@@ -38,6 +38,7 @@ void draw_repetitions(const Repetitions& from, std::uint64_t seed, std::span<std
 struct ForestSettings {
     TreeSettings tree;
     SplitSearch search = SplitSearch::kAdaptive;
+    std::vector<std::int8_t> directions;  ///< by feature: 1 or -1 monotone; empty: none is
     bool shuffle = false;  ///< features are looked at in a random order, which settles ties
 };
 

@@ -67,12 +67,11 @@ class BinaryCounts {
     std::uint32_t mark(std::uint32_t row, std::uint32_t repetitions) const {
         return repetitions | (rows_.classes[row] == 1 ? repetitions << 16 : 0U);
     }
-    /// Prepares for the rows of a node; the total goes to `total`.
-    void enter(std::span<const TreeRow> items, std::int64_t* total) {
-        std::int64_t sum = 0;
-        for (const TreeRow item : items) sum += widened(mark_of(item));
-        *total = sum;
-    }
+    /// Prepares for the payloads of these rows.
+    void load(std::span<const TreeRow> /*items*/) {}
+    /// Sums a node row by row, to know whether it is pure.
+    void begin() {}
+    static void visit(std::uint32_t payload, std::int64_t* total) { add(payload, total); }
     static std::uint32_t payload(TreeRow item, std::size_t /*position*/) { return mark_of(item); }
     static void add(std::uint32_t payload, std::int64_t* cell) { *cell += widened(payload); }
     static void add_if(bool counts, std::uint32_t payload, std::int64_t* cell) {
@@ -94,14 +93,20 @@ class BinaryCounts {
         into[1] = static_cast<double>(second(*total)) / all;
     }
 
+    /// The node that gains are about.
+    void focus(const std::int64_t* total) {
+        total_ = *total;
+        scale_ = 2.0 / static_cast<double>(count(*total));
+    }
+
     /// (second_left count_right - second_right count_left)^2 * 2 / (count_left count_right count):
     /// both products are exact, so equal splits have equal gains.
-    static double gain(const std::int64_t* left, const std::int64_t* total) {
-        const std::int64_t right = *total - *left;
+    [[gnu::always_inline]] double gain(const std::int64_t* left) const {
+        const std::int64_t right = total_ - *left;
         const std::int64_t difference = second(*left) * count(right) - second(right) * count(*left);
         const auto size = static_cast<double>(count(*left) * count(right));
         const auto apart = static_cast<double>(difference);
-        return apart * apart / size * (2.0 / static_cast<double>(count(*total)));
+        return apart * apart / size * scale_;
     }
 
   private:
@@ -113,6 +118,8 @@ class BinaryCounts {
     static std::int64_t second(std::int64_t sum) { return sum >> 32; }
 
     const ForestRows& rows_;
+    std::int64_t total_ = 0;
+    double scale_ = 0.0;
 };
 
 /// One number per row, judged by squared error; with kPoisson by half the Poisson deviance, for
@@ -130,21 +137,23 @@ class ScalarSum {
     static std::uint32_t mark(std::uint32_t /*row*/, std::uint32_t repetitions) {
         return repetitions;
     }
-    void enter(std::span<const TreeRow> items, std::int64_t* total) {
+    void load(std::span<const TreeRow> items) {
         here_.resize(std::max(here_.size(), items.size()));
-        Sum sum;
-        is_pure_ = true;
         for (std::size_t i = 0; i < items.size(); ++i) {
             const std::uint32_t row = row_of(items[i]);
             const auto repetitions = static_cast<std::int64_t>(mark_of(items[i]));
-            const Sum own = {rows_.numbers[row] * repetitions, rows_.weight(row) * repetitions};
-            here_[i] = own;
-            sum.number += own.number;
-            sum.weight += own.weight;
-            is_pure_ = is_pure_ && same_mean(own, here_[0]);
+            here_[i] = {rows_.numbers[row] * repetitions, rows_.weight(row) * repetitions};
         }
-        total[0] = sum.number;
-        total[1] = sum.weight;
+    }
+    void begin() { n_different_ = 0; }
+    void visit(std::uint32_t payload, std::int64_t* total) {
+        if (n_different_ == 0) {
+            first_ = here_[payload];
+            n_different_ = 1;
+        } else if (n_different_ == 1 && !same_mean(here_[payload], first_)) {
+            n_different_ = 2;
+        }
+        add(payload, total);
     }
     static std::uint32_t payload(TreeRow /*item*/, std::size_t position) {
         return static_cast<std::uint32_t>(position);
@@ -158,7 +167,7 @@ class ScalarSum {
         cell[1] += counts ? here_[payload].weight : 0;
     }
 
-    bool is_pure(const std::int64_t* /*total*/) const { return is_pure_; }
+    bool is_pure(const std::int64_t* /*total*/) const { return n_different_ < 2; }
     static bool has_rows(const std::int64_t* cell) { return cell[1] != 0; }
     double weight(const std::int64_t* total) const {
         return static_cast<double>(total[1]) * rows_.weight_scale;
@@ -172,8 +181,15 @@ class ScalarSum {
             static_cast<double>(total[0]) * rows_.number_scale / weight(total) + rows_.centre[0];
     }
 
-    double gain(const std::int64_t* left, const std::int64_t* total) const {
-        return kPoisson ? poisson_gain(left, total) : squared_gain(left, total);
+    void focus(const std::int64_t* total) {
+        total_weight_ = total[1];
+        total_number_ = total[0];
+        all_ = static_cast<double>(total[1]);
+        mean_ = static_cast<double>(total[0]) / all_;
+        scale_ = all_ * unit();
+    }
+    [[gnu::always_inline]] double gain(const std::int64_t* left) const {
+        return kPoisson ? poisson_gain(left) : squared_gain(left);
     }
 
   private:
@@ -184,29 +200,27 @@ class ScalarSum {
 
     /// With d the sum on the left less what the mean of the node would give it:
     /// d^2 W / (W_left W_right). One division, and means that differ by rounding alone are equal.
-    double squared_gain(const std::int64_t* left, const std::int64_t* total) const {
+    [[gnu::always_inline]] double squared_gain(const std::int64_t* left) const {
         constexpr double kRounding = 0x1p-50;
         const auto sum = static_cast<double>(left[0]);
         const auto own = static_cast<double>(left[1]);
-        const auto all = static_cast<double>(total[1]);
-        const double expected = static_cast<double>(total[0]) / all * own;
+        const double expected = mean_ * own;
         double apart = sum - expected;
-        if (std::abs(apart) <= kRounding * (std::abs(sum) + std::abs(expected))) apart = 0.0;
-        const auto rest = static_cast<double>(total[1] - left[1]);
-        return apart * apart / (own * rest) * all * unit();
+        if (std::abs(apart) <= kRounding * std::abs(sum)) apart = 0.0;
+        const auto rest = static_cast<double>(total_weight_ - left[1]);
+        return apart * apart / (own * rest) * scale_;
     }
 
     /// S_left log(mean left) + S_right log(mean right) - S log(mean). A child whose numbers are all
     /// 0 would predict what no Poisson distribution has: such a split is none.
-    double poisson_gain(const std::int64_t* left, const std::int64_t* total) const {
+    double poisson_gain(const std::int64_t* left) const {
         const auto sum = static_cast<double>(left[0]);
         const auto own = static_cast<double>(left[1]);
-        const auto rest_sum = static_cast<double>(total[0] - left[0]);
-        const auto rest = static_cast<double>(total[1] - left[1]);
+        const auto rest_sum = static_cast<double>(total_number_ - left[0]);
+        const auto rest = static_cast<double>(total_weight_ - left[1]);
         if (sum <= 0.0 || rest_sum <= 0.0) return -std::numeric_limits<double>::infinity();
-        const double mean = static_cast<double>(total[0]) / static_cast<double>(total[1]);
         const double gain =
-            sum * exact_log(sum / own / mean) + rest_sum * exact_log(rest_sum / rest / mean);
+            sum * exact_log(sum / own / mean_) + rest_sum * exact_log(rest_sum / rest / mean_);
         return std::max(gain, 0.0) * rows_.number_scale;
     }
 
@@ -219,7 +233,13 @@ class ScalarSum {
 
     const ForestRows& rows_;
     std::vector<Sum> here_;  ///< sums of the node's rows, one each
-    bool is_pure_ = false;
+    Sum first_;
+    int n_different_ = 0;            ///< targets seen in the node: none, one, several
+    std::int64_t total_number_ = 0;  ///< of the node that gains are about
+    std::int64_t total_weight_ = 0;
+    double all_ = 0.0;
+    double mean_ = 0.0;
+    double scale_ = 0.0;
 };
 
 }  // namespace spinney

@@ -8,6 +8,7 @@
 
 #include "native/trees/forest_grower.hpp"
 #include "native/trees/growth_order.hpp"
+#include "native/trees/sorted_block.hpp"
 
 namespace spinney {
 
@@ -34,7 +35,9 @@ class TreeGrower {
           rows_(rows),
           settings_(settings),
           target_(rows),
-          search_(columns, target_, settings.search, settings.tree.min_samples_leaf, rows.n_rows),
+          search_(columns, target_, settings.search, rules_of(settings), rows.n_rows),
+          block_rows_(room_of_blocks()),
+          block_(columns, target_, rules_of(settings), block_rows_),
           features_(columns.n_features()),
           right_(rows.n_rows) {
         std::iota(features_.begin(), features_.end(), 0U);
@@ -48,6 +51,7 @@ class TreeGrower {
             items_.push_back(static_cast<TreeRow>(mark) << 32 | row);
         }
         tree_ = {};
+        block_.forget();
         Open root = {0, items_.size(), 0, random_bits(seed, Stream::kNodes, 0), -1};
         if (settings_.tree.max_leaf_nodes > 0) {
             grow_best_first(root);
@@ -65,6 +69,10 @@ class TreeGrower {
         std::int32_t depth = 0;
         std::uint64_t key = 0;     ///< of its draws: a function of the path from the root
         std::int32_t parent = -1;  ///< whose right child this is; -1: none, or a left child
+
+        MeanBounds bounds = {};
+
+        std::size_t n_rows() const { return last - first; }
     };
 
     void grow_depth_first(const Open& root) {
@@ -79,8 +87,8 @@ class TreeGrower {
             if (!split.exists()) continue;
             record(split, place);
             const std::size_t middle = apply(node, split, place);
-            stack.push_back({middle, node.last, node.depth + 1, child_key(node, 1), place});
-            stack.push_back({node.first, middle, node.depth + 1, child_key(node, 0), -1});
+            stack.push_back(child(node, split, middle, place));
+            stack.push_back(child(node, split, middle, -1));
         }
     }
 
@@ -106,42 +114,93 @@ class TreeGrower {
             record(splits[at], place);
             const std::size_t middle = apply(node, splits[at], place);
             left[at] = n_nodes();
-            open({node.first, middle, node.depth + 1, child_key(node, 0), -1});
+            const Open right = child(node, splits[at], middle, place);
+            open(child(node, splits[at], middle, -1));
             tree_.nodes.right[at] = n_nodes();
-            open({middle, node.last, node.depth + 1, child_key(node, 1), -1});
+            open(right);
         }
         tree_ = in_preorder(tree_, left, rows_.n_outputs);
     }
 
-    static std::uint64_t child_key(const Open& node, std::uint64_t side) {
-        return random_bits(node.key, Stream::kNodes, side);
+    /// The right child of the node at place `parent`, or the left one if that is -1.
+    Open child(const Open& node, const RankSplit& split, std::size_t middle,
+               std::int32_t parent) const {
+        const bool is_left = parent < 0;
+        Open born = {is_left ? node.first : middle,
+                     is_left ? middle : node.last,
+                     node.depth + 1,
+                     random_bits(node.key, Stream::kNodes, is_left ? 0 : 1),
+                     parent,
+                     node.bounds};
+        if (!settings_.directions.empty()) {
+            const auto f = static_cast<std::size_t>(split.feature);
+            born.bounds = node.bounds.of_child(split.middle, settings_.directions[f], is_left);
+        }
+        return born;
+    }
+
+    static SplitRules rules_of(const ForestSettings& settings) {
+        return {settings.tree.min_samples_leaf * kGridSlack, settings.directions};
     }
 
     std::int32_t n_nodes() const { return static_cast<std::int32_t>(tree_.nodes.feature.size()); }
 
     /// The best split of a node; leaves its sums in total_.
     RankSplit judged(const Open& node) {
-        const auto items =
-            std::span<const TreeRow>(items_).subspan(node.first, node.last - node.first);
-        total_.assign(target_.width(), 0);
-        target_.enter(items, total_.data());
+        const auto items = std::span<const TreeRow>(items_).subspan(node.first, node.n_rows());
+        sum(node, items);
         RankSplit best;
         if (!may_split(node)) return best;
-        search_.enter(items, total_.data());
-        draw_and_search(node, best);
+        if (node.n_rows() <= block_rows_ && !block_.covers(node.first, node.last)) {
+            block_.load(items, node.first);
+        }
+        if (block_.covers(node.first, node.last)) {
+            block_.enter(node.first, node.last, total_.data(), node.bounds);
+            draw_and_search(node, block_, best);
+        } else {
+            search_.enter(items, total_.data(), node.bounds);
+            draw_and_search(node, search_, best);
+        }
         if (best.exists() && best.gain < settings_.tree.min_gain) best = {};
         return best;
     }
 
+    /// Rows a block may have; 0: a feature is looked at too rarely for blocks to pay.
+    std::size_t room_of_blocks() const {
+        const std::size_t n_features = columns_.n_features();
+        const auto limit = static_cast<std::size_t>(settings_.tree.max_features);
+        const bool few = limit > 0 && limit * 6 < n_features;
+        const bool every_cut =
+            settings_.search == SplitSearch::kAdaptive || settings_.search == SplitSearch::kExact;
+        if (few || !every_cut || settings_.tree.max_leaf_nodes > 0) return 0;
+        const std::size_t room = SortedBlock<Target>::room(n_features);
+        return settings_.search == SplitSearch::kAdaptive ? std::min(room, kManyRows - 1) : room;
+    }
+
+    /// Puts the sums of a node into total_.
+    void sum(const Open& node, std::span<const TreeRow> items) {
+        total_.assign(target_.width(), 0);
+        if (block_.covers(node.first, node.last)) {
+            block_.sum(node.first, node.last, total_.data());
+            return;
+        }
+        target_.load(items);
+        target_.begin();
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            target_.visit(target_.payload(items[i], i), total_.data());
+        }
+    }
+
     bool may_split(const Open& node) const {
         const TreeSettings& limits = settings_.tree;
-        return node.last - node.first >= 2 && !target_.is_pure(total_.data()) &&
+        return node.n_rows() >= 2 && !target_.is_pure(total_.data()) &&
                (limits.max_depth == 0 || node.depth < limits.max_depth) &&
                target_.weight(total_.data()) >= limits.min_samples_split * kGridSlack;
     }
 
     /// Looks at features in drawn order until max_features were seen and one was not constant.
-    void draw_and_search(const Open& node, RankSplit& best) {
+    template <class Search>
+    void draw_and_search(const Open& node, Search& search, RankSplit& best) {
         const std::size_t n_features = features_.size();
         const auto limit = static_cast<std::size_t>(settings_.tree.max_features);
         const std::size_t n_wanted = limit == 0 ? n_features : std::min(limit, n_features);
@@ -155,7 +214,7 @@ class TreeGrower {
                 std::swap(features_[seen], features_[other]);
                 swaps_.push_back(other);
             }
-            any_varies |= search_.search(features_[seen], node.key, best);
+            any_varies |= search.search(features_[seen], node.key, best);
         }
         while (!swaps_.empty()) {  // back to where they were: a draw depends on the node alone
             std::swap(features_[swaps_.size() - 1], features_[swaps_.back()]);
@@ -196,6 +255,9 @@ class TreeGrower {
     /// Moves the rows that go left in front of the others and finds the threshold of the node at
     /// `place`; returns where the right child begins.
     std::size_t apply(const Open& node, const RankSplit& split, std::int32_t place) {
+        if (block_.covers(node.first, node.last)) {
+            return block_.apply(split, tree_.threshold[static_cast<std::size_t>(place)]);
+        }
         const RankedFeature& feature = columns_.feature(static_cast<std::size_t>(split.feature));
         if (split.is_categorical) return apply_categories(node, split, feature);
         const std::uint32_t missing = feature.missing_rank();
@@ -227,7 +289,7 @@ class TreeGrower {
         return partition(node, [&](std::uint32_t row) {
             const std::size_t bin = bins[row];
             if (bin == feature.n_bins) return split.missing_left;
-            return ((split.left_bins[bin / 8] >> (bin % 8)) & 1) != 0;
+            return split.has_left(bin);
         });
     }
 
@@ -256,6 +318,8 @@ class TreeGrower {
     const ForestSettings& settings_;
     Target target_;
     NodeSearch<Target> search_;
+    std::size_t block_rows_;
+    SortedBlock<Target> block_;
     std::vector<std::uint32_t> features_;
     std::vector<std::size_t> swaps_;
     std::vector<TreeRow> items_;

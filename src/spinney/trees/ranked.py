@@ -98,6 +98,9 @@ class ForestSettings:
     """One of ``SEARCHES``."""
     shuffle: bool = False
     """Whether features are looked at in a random order, which settles ties; else by number."""
+    directions: tuple[int, ...] = ()
+    """By feature: 1 or -1 where a target of one number or two classes may only rise or fall with
+    it; empty: none."""
 
     def to_native(self) -> _ext.ForestSettings:
         """Make the native twin."""
@@ -105,6 +108,7 @@ class ForestSettings:
         native.tree = self.tree.to_native()
         native.search = SEARCHES[self.search]
         native.shuffle = self.shuffle
+        native.directions = list(self.directions)
         return native
 
 
