@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "native/base/elementary.hpp"
 #include "native/trees/forest_rows.hpp"
@@ -14,6 +15,7 @@ class ClassWeights {
   public:
     using Sums = std::vector<std::int64_t>;
     static constexpr bool kSmall = false;
+    static constexpr bool kVectors = false;
 
     explicit ClassWeights(const ForestRows& rows) : rows_(rows), n_classes_(rows.n_outputs) {}
 
@@ -181,6 +183,7 @@ class VectorSum {
   public:
     using Sums = std::vector<std::int64_t>;
     static constexpr bool kSmall = false;
+    static constexpr bool kVectors = false;
 
     explicit VectorSum(const ForestRows& rows) : rows_(rows), n_outputs_(rows.n_outputs) {}
 

@@ -5,7 +5,9 @@
 #include <type_traits>
 
 #include "native/base/parallel.hpp"
+#include "native/trees/binary_counts.hpp"
 #include "native/trees/class_weights.hpp"
+#include "native/trees/scalar_sum.hpp"
 #include "native/trees/tree_grower.hpp"
 
 namespace spinney {

@@ -28,7 +28,12 @@ class NodeSearch : private SplitJudge<Target> {
   public:
     NodeSearch(const RankedColumns& columns, Target& target, SplitSearch kind,
                const SplitRules& rules, std::size_t most_rows)
-        : Base(columns, target, rules), kind_(kind), keys_(most_rows), sort_(most_rows) {}
+        : Base(columns, target, rules),
+          kind_(kind),
+          keys_(most_rows),
+          ranks_(most_rows),
+          sort_(most_rows),
+          prefix_(most_rows) {}
 
     /// The node the next searches are about. total: its sums.
     void enter(std::span<const TreeRow> items, const std::int64_t* total,
@@ -70,14 +75,16 @@ class NodeSearch : private SplitJudge<Target> {
         std::uint32_t low = missing;
         std::uint32_t high = 0;
         std::size_t n = 0;
-        for (std::size_t i = 0; i < items_.size(); ++i) {
-            const std::uint32_t rank = ranks[row_of(items_[i])];
-            const std::uint32_t payload = this->target_.payload(items_[i], i);
+        const std::span<const TreeRow> items = items_;  // what is written could else be these
+        RankKey* keys = keys_.data();
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            const std::uint32_t rank = ranks[row_of(items[i])];
+            const std::uint32_t payload = this->target_.payload(items[i], i);
             if (rank == missing) {
                 this->target_.add(payload, this->missing_.data());
                 continue;
             }
-            keys_[n++] = rank_key(rank, payload);
+            keys[n++] = rank_key(rank, payload);
             low = std::min(low, rank);
             high = std::max(high, rank);
         }
@@ -95,10 +102,22 @@ class NodeSearch : private SplitJudge<Target> {
         sort_.sort(keys_.data(), n, low_, high_);
         if (any_missing) {
             scan<true>(n);
+        } else if (this->by_vectors(n)) {
+            scan_by_vectors(n);
         } else {
             scan<false>(n);
         }
         return true;
+    }
+
+    void scan_by_vectors(std::size_t n) {
+        if constexpr (Target::kVectors) {
+            const RankKey* keys = keys_.data();
+            for (std::size_t i = 0; i < n; ++i) ranks_[i] = rank_of(keys[i]);
+            prefix_.fill(this->target_, n, [keys](std::size_t i) { return payload_of(keys[i]); });
+            this->judge_rows(prefix_, ranks_.data(), 0, n,
+                             [this](std::size_t i) { return ranks_[i]; });
+        }
     }
 
     template <bool kAnyMissing>
@@ -122,9 +141,12 @@ class NodeSearch : private SplitJudge<Target> {
     void fill_cells(const RankedFeature& feature) {
         this->clear_cells(feature.n_bins + 1);
         const std::uint8_t* bins = feature.bins.data();
-        for (std::size_t i = 0; i < items_.size(); ++i) {
-            this->target_.add(this->target_.payload(items_[i], i),
-                              this->cell(bins[row_of(items_[i])]));
+        const std::span<const TreeRow> items = items_;
+        std::int64_t* cells = this->cell(0);
+        const std::size_t width = this->target_.width();
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            this->target_.add(this->target_.payload(items[i], i),
+                              cells + bins[row_of(items[i])] * width);
         }
         std::copy_n(this->cell(feature.n_bins), this->target_.width(), this->missing_.begin());
     }
@@ -165,8 +187,9 @@ class NodeSearch : private SplitJudge<Target> {
         if (!(threshold >= low && threshold < high)) threshold = low;
         const std::uint32_t last_rank = last_rank_below(threshold, feature, n);
         Sums left = this->left_;
+        const RankKey* keys = keys_.data();
         for (std::size_t i = 0; i < n; ++i) {
-            this->target_.add_if(rank_of(keys_[i]) <= last_rank, payload_of(keys_[i]), left.data());
+            this->target_.add_if(rank_of(keys[i]) <= last_rank, payload_of(keys[i]), left.data());
         }
         this->left_ = left;
         const bool missing_left = (random_bits(key, Stream::kThresholds, 1) & 1) != 0;
@@ -190,7 +213,9 @@ class NodeSearch : private SplitJudge<Target> {
         std::uint32_t last = low_;
         for (std::size_t i = 0; i < n; ++i) {
             const std::uint32_t rank = rank_of(keys_[i]);
-            last = values[rank] <= threshold ? std::max(last, rank) : last;
+            const auto mask =
+                static_cast<std::uint32_t>(-static_cast<int>(values[rank] <= threshold));
+            last = std::max(last, rank & mask);
         }
         return last;
     }
@@ -200,7 +225,9 @@ class NodeSearch : private SplitJudge<Target> {
     std::uint32_t low_ = 0;
     std::uint32_t high_ = 0;
     std::vector<RankKey> keys_;
+    std::vector<std::uint32_t> ranks_;
     KeySort sort_;
+    typename PrefixOf<Target>::Type prefix_;
 };
 
 }  // namespace spinney

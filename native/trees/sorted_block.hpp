@@ -34,7 +34,8 @@ class SortedBlock : private SplitJudge<Target> {
           payloads_(most_rows),
           goes_left_(most_rows),
           moved_(most_rows),
-          moved_ids_(most_rows) {}
+          moved_ids_(most_rows),
+          prefix_(most_rows) {}
 
     /// Rows a block may have, so that its keys stay in the cache next to the core.
     static std::size_t room(std::size_t n_features) {
@@ -100,6 +101,8 @@ class SortedBlock : private SplitJudge<Target> {
         if (n == 0 || (n == n_ && rank_in(own[0]) == rank_in(own[n - 1]))) return false;
         if (n < n_) {
             scan<true>(own, n);
+        } else if (this->by_vectors(n)) {
+            scan_by_vectors(own, n);
         } else {
             scan<false>(own, n);
         }
@@ -116,8 +119,9 @@ class SortedBlock : private SplitJudge<Target> {
         } else {
             threshold = mark_numbers(split, feature, keys(f) + first_);
         }
+        const std::uint8_t* marks = goes_left_.data();
         const std::size_t n_left = part(ids_.data() + first_, n_, moved_ids_.data(),
-                                        [&](std::uint16_t id) { return goes_left_[id]; });
+                                        [marks](std::uint16_t id) { return marks[id]; });
         const std::size_t middle = base_ + first_ + n_left;
         moves_ = {true, base_ + first_, middle, base_ + first_ + n_};
         return middle;
@@ -182,6 +186,16 @@ class SortedBlock : private SplitJudge<Target> {
         }
     }
 
+    void scan_by_vectors(const Key* own, std::size_t n) {
+        if constexpr (Target::kVectors) {
+            const std::uint32_t* payloads = payloads_.data();
+            prefix_.fill(this->target_, n,
+                         [own, payloads](std::size_t i) { return payloads[id_of(own[i])]; });
+            this->judge_rows(prefix_, own, 16, n,
+                             [](std::size_t i) { return static_cast<std::uint32_t>(i); });
+        }
+    }
+
     void fill_cells(const RankedFeature& feature) {
         this->clear_cells(feature.n_bins + 1);
         for (std::size_t at = first_; at < first_ + n_; ++at) {
@@ -233,10 +247,11 @@ class SortedBlock : private SplitJudge<Target> {
     /// Lets the keys of all features follow the last split.
     void move_keys() {
         moves_.is_due = false;
+        const std::uint8_t* marks = goes_left_.data();
         for (std::size_t f = 0; f < varies_.size(); ++f) {
             if (!varies_[f]) continue;
             part(keys(f) + (moves_.first - base_), moves_.last - moves_.first, moved_.data(),
-                 [&](Key key) { return goes_left_[id_of(key)]; });
+                 [marks](Key key) { return marks[id_of(key)]; });
         }
     }
 
@@ -264,6 +279,7 @@ class SortedBlock : private SplitJudge<Target> {
     std::vector<std::uint8_t> goes_left_;  ///< by id
     std::vector<Key> moved_;
     std::vector<std::uint16_t> moved_ids_;
+    typename PrefixOf<Target>::Type prefix_;
 };
 
 }  // namespace spinney

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "native/base/random.hpp"
+#include "native/trees/cut_gains.hpp"
 #include "native/trees/forest_rows.hpp"
 #include "native/trees/ranked_columns.hpp"
 #include "native/trees/split.hpp"
@@ -51,6 +52,20 @@ struct MeanBounds {
 struct SplitRules {
     double min_leaf = 0.0;                    ///< weight each child must keep; 0: any
     std::span<const std::int8_t> directions;  ///< by feature: 1 or -1 monotone; empty: none is
+};
+
+/// Stands for the sums of sorted rows where a target has none.
+struct NoPrefix {
+    explicit NoPrefix(std::size_t /*most_rows*/) {}
+};
+template <class Target>
+struct PrefixOf {
+    using Type = NoPrefix;
+};
+template <class Target>
+    requires Target::kVectors
+struct PrefixOf<Target> {
+    using Type = typename Target::Prefix;
 };
 
 /// Judges splits of one node after the other. Not for two threads at once: it owns the room.
@@ -114,6 +129,32 @@ class SplitJudge {
         shift(missing_.data(), 1);
         if (is_best(left_.data())) keep(left_.data(), last_rank, true);
         shift(missing_.data(), -1);
+    }
+
+    /// Whether many cuts may be judged at a time: constraints look at each.
+    bool by_vectors(std::size_t n) const {
+        constexpr std::size_t kFew = 8;  // costs more than it saves
+        return Target::kVectors && n > kFew && rules_.directions.empty();
+    }
+
+    /// Judges the cuts behind n sorted rows, none of them without a value; `prefix` holds their
+    /// sums, and rows with equal keys >> key_shift stay together.
+    template <class Prefix, class RankAt>
+    void judge_rows(Prefix& prefix, const std::uint32_t* keys, int key_shift, std::size_t n,
+                    RankAt rank_at) {
+        std::size_t first = 0;
+        std::size_t last = n - 1;
+        if (rules_.min_leaf > 0.0) {
+            const double most = target_.weight(total_) - rules_.min_leaf;
+            while (first < last && prefix.weight(target_, first) < rules_.min_leaf) ++first;
+            while (last > first && prefix.weight(target_, last - 1) > most) --last;
+        }
+        if (first >= last) return;
+        const BestRow found = prefix.best(target_, keys, key_shift, first, last);
+        if (!(found.gain > best_->gain) || found.gain < 0.0) return;
+        best_->gain = found.gain;
+        left_ = prefix.sums(found.row);
+        keep(left_.data(), rank_at(found.row), false);
     }
 
     /// Moves the rows of a cell to the left, or back.

@@ -1,0 +1,87 @@
+// The loops of cut_gains.hpp, included by one file per instruction set with NAME(x) = x_<isa>.
+// Every row is worked out by itself with the same operations, so every instruction set gives the
+// same bits.
+
+#include <algorithm>
+#include <bit>
+
+namespace spinney {
+namespace {
+
+constexpr std::uint64_t kBalancedBits = 0x4338000000000000U;  // the bits of 1.5 * 2^52
+constexpr double kBalanced = 0x1.8p52;
+constexpr std::uint64_t kTwoTo52Bits = 0x4330000000000000U;
+constexpr double kTwoTo52 = 0x1p52;
+
+/// Narrowing::operator(), by bits: vectors can add them.
+[[gnu::always_inline]] inline double narrowed(std::int64_t x, int shift) {
+    constexpr std::uint64_t kBias = std::uint64_t{1} << 62;
+    const std::uint64_t units =
+        ((static_cast<std::uint64_t>(x) + kBias) >> shift) - (kBias >> shift);
+    return std::bit_cast<double>(units + kBalancedBits) - kBalanced;
+}
+
+[[gnu::always_inline]] inline double small(std::uint64_t x) {
+    return std::bit_cast<double>(x | kTwoTo52Bits) - kTwoTo52;
+}
+
+/// The largest of gains[first, last), the first among equals.
+[[gnu::always_inline]] inline BestRow largest(const double* gains, std::size_t first,
+                                              std::size_t last) {
+    // Bits of numbers that are not negative are in the order of the numbers; those of -1 are below.
+    std::int64_t most = -1;
+    for (std::size_t i = first; i < last; ++i) {
+        const auto bits = std::bit_cast<std::int64_t>(gains[i]);
+        most = bits > most ? bits : most;
+    }
+    if (most < 0) return {};
+    const auto gain = std::bit_cast<double>(most);
+    std::size_t row = first;
+    while (gains[row] != gain) ++row;
+    return {gain, row};
+}
+
+}  // namespace
+
+BestRow NAME(best_scalar_row)(const std::int64_t* numbers, const std::int64_t* weights,
+                              const std::uint32_t* keys, int key_shift, std::size_t first,
+                              std::size_t last, const ScalarNode& node, double* gains) {
+    constexpr double kRounding = 0x1p-48;
+    const double mean = node.mean;
+    const double all = node.all;
+    const int number_shift = node.number.shift;
+    const int weight_shift = node.weight.shift;
+    for (std::size_t i = first; i < last; ++i) {
+        const double sum = narrowed(numbers[i], number_shift);
+        const double own = narrowed(weights[i], weight_shift);
+        const double expected = mean * own;
+        const double apart = sum - expected;
+        const double size = own * (all - own);
+        const double square = apart * apart;
+        const double noise = kRounding * sum;
+        const double quotient = square / size;
+        const double gain = (square <= noise * noise) | (size <= 0.0) ? 0.0 : quotient;
+        const std::uint32_t change = (keys[i] ^ keys[i + 1]) >> key_shift;
+        gains[i] = change == 0 ? -1.0 : gain;
+    }
+    return largest(gains, first, last);
+}
+
+BestRow NAME(best_binary_row)(const std::uint64_t* counts, const std::uint32_t* keys, int key_shift,
+                              std::size_t first, std::size_t last, const BinaryNode& node,
+                              double* gains) {
+    const double second = node.second;
+    const double all = node.all;
+    for (std::size_t i = first; i < last; ++i) {
+        const double count = small(counts[i] & 0xFFFFFFFFU);
+        const double own_second = small(counts[i] >> 32);
+        const double rest = all - count;
+        const double apart = own_second * rest - (second - own_second) * count;
+        const double gain = apart * apart / (count * rest);
+        const std::uint32_t change = (keys[i] ^ keys[i + 1]) >> key_shift;
+        gains[i] = change == 0 ? -1.0 : gain;
+    }
+    return largest(gains, first, last);
+}
+
+}  // namespace spinney

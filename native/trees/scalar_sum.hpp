@@ -1,0 +1,170 @@
+/// Nodes of rows with one number each.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "native/base/elementary.hpp"
+#include "native/trees/cut_gains.hpp"
+#include "native/trees/forest_rows.hpp"
+
+namespace spinney {
+
+/// One number per row, judged by squared error; with kPoisson by half the Poisson deviance, for
+/// numbers that are not negative and were not shifted.
+template <bool kPoisson>
+class ScalarSum {
+  public:
+    using Sums = std::array<std::int64_t, 2>;
+    static constexpr bool kSmall = true;
+
+    explicit ScalarSum(const ForestRows& rows) : rows_(rows) {}
+
+    static constexpr bool kVectors = !kPoisson;
+
+    static Sums no_sums() { return {}; }
+    static constexpr std::size_t width() { return 2; }
+    static std::uint32_t mark(std::uint32_t /*row*/, std::uint32_t repetitions) {
+        return repetitions;
+    }
+    void load(std::span<const TreeRow> items) {
+        here_.resize(std::max(here_.size(), items.size()));
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            const std::uint32_t row = row_of(items[i]);
+            const auto repetitions = static_cast<std::int64_t>(mark_of(items[i]));
+            here_[i] = {rows_.numbers[row] * repetitions, rows_.weight(row) * repetitions};
+        }
+    }
+    void begin() {
+        n_different_ = 0;
+        magnitude_ = 0;
+    }
+    void visit(std::uint32_t payload, std::int64_t* total) {
+        magnitude_ += std::abs(here_[payload].number);
+        if (n_different_ == 0) {
+            first_ = here_[payload];
+            n_different_ = 1;
+        } else if (n_different_ == 1 && !same_mean(here_[payload], first_)) {
+            n_different_ = 2;
+        }
+        add(payload, total);
+    }
+    static std::uint32_t payload(TreeRow /*item*/, std::size_t position) {
+        return static_cast<std::uint32_t>(position);
+    }
+    void add(std::uint32_t payload, std::int64_t* cell) const {
+        cell[0] += here_[payload].number;
+        cell[1] += here_[payload].weight;
+    }
+    void add_if(bool counts, std::uint32_t payload, std::int64_t* cell) const {
+        const std::int64_t mask = -static_cast<std::int64_t>(counts);
+        cell[0] += here_[payload].number & mask;
+        cell[1] += here_[payload].weight & mask;
+    }
+
+    bool is_pure(const std::int64_t* /*total*/) const { return n_different_ < 2; }
+    static bool has_rows(const std::int64_t* cell) { return cell[1] != 0; }
+    double weight(const std::int64_t* total) const {
+        return static_cast<double>(total[1]) * rows_.weight_scale;
+    }
+    static double mean(const std::int64_t* cell, std::size_t /*output*/) {
+        return static_cast<double>(cell[0]) / static_cast<double>(cell[1]);
+    }
+    static std::size_t n_orders() { return 1; }
+    void values(const std::int64_t* total, double* into) const {
+        into[0] =
+            static_cast<double>(total[0]) * rows_.number_scale / weight(total) + rows_.centre[0];
+    }
+
+    void focus(const std::int64_t* total) {
+        total_number_ = total[0];
+        total_weight_ = total[1];
+        mean_ = static_cast<double>(total[0]) / static_cast<double>(total[1]);
+        node_.number = Narrowing::below(magnitude_);
+        node_.weight = Narrowing::below(total[1]);
+        node_.all = node_.weight(total[1]);
+        node_.mean = node_.number(total[0]) / node_.all;
+        // Units of the sums are 2^shift times those of the narrowed ones.
+        scale_ = std::ldexp(node_.all * unit(), 2 * node_.number.shift - node_.weight.shift);
+    }
+    [[gnu::always_inline]] double gain(const std::int64_t* left) const {
+        return kPoisson ? poisson_gain(left) : node_.gain(left[0], left[1]) * scale_;
+    }
+
+    class Prefix {
+      public:
+        explicit Prefix(std::size_t most_rows)
+            : numbers_(most_rows), weights_(most_rows), gains_(most_rows) {}
+
+        template <class PayloadAt>
+        void fill(const ScalarSum& target, std::size_t n, PayloadAt payload_at) {
+            Sum sum;
+            std::int64_t* numbers = numbers_.data();
+            std::int64_t* weights = weights_.data();
+            const Sum* here = target.here_.data();
+            for (std::size_t i = 0; i < n; ++i) {
+                const Sum own = here[payload_at(i)];
+                numbers[i] = sum.number += own.number;
+                weights[i] = sum.weight += own.weight;
+            }
+        }
+        double weight(const ScalarSum& target, std::size_t row) const {
+            return static_cast<double>(weights_[row]) * target.rows_.weight_scale;
+        }
+        Sums sums(std::size_t row) const { return {numbers_[row], weights_[row]}; }
+        BestRow best(const ScalarSum& target, const std::uint32_t* keys, int key_shift,
+                     std::size_t first, std::size_t last) {
+            BestRow best = kernel_(numbers_.data(), weights_.data(), keys, key_shift, first, last,
+                                   target.node_, gains_.data());
+            best.gain *= target.scale_;
+            return best;
+        }
+
+      private:
+        BestScalarRow* kernel_ = SPINNEY_CUT_KERNEL(best_scalar_row);
+        std::vector<std::int64_t> numbers_;
+        std::vector<std::int64_t> weights_;
+        std::vector<double> gains_;
+    };
+
+  private:
+    struct Sum {
+        std::int64_t number = 0;
+        std::int64_t weight = 0;
+    };
+
+    /// S_left log(mean left) + S_right log(mean right) - S log(mean). A child whose numbers are all
+    /// 0 would predict what no Poisson distribution has: such a split is none.
+    double poisson_gain(const std::int64_t* left) const {
+        const auto sum = static_cast<double>(left[0]);
+        const auto own = static_cast<double>(left[1]);
+        const auto rest_sum = static_cast<double>(total_number_ - left[0]);
+        const auto rest = static_cast<double>(total_weight_ - left[1]);
+        if (sum <= 0.0 || rest_sum <= 0.0) return -std::numeric_limits<double>::infinity();
+        const double gain =
+            sum * exact_log(sum / own / mean_) + rest_sum * exact_log(rest_sum / rest / mean_);
+        return std::max(gain, 0.0) * rows_.number_scale;
+    }
+
+    bool same_mean(const Sum& a, const Sum& b) const {
+        if (a.weight == b.weight) return a.number == b.number;
+        return static_cast<double>(a.number) / static_cast<double>(a.weight) ==
+               static_cast<double>(b.number) / static_cast<double>(b.weight);
+    }
+    double unit() const { return rows_.number_scale * rows_.number_scale / rows_.weight_scale; }
+
+    const ForestRows& rows_;
+    std::vector<Sum> here_;  ///< sums of the node's rows, one each
+    Sum first_;
+    int n_different_ = 0;            ///< targets seen in the node: none, one, several
+    std::int64_t magnitude_ = 0;     ///< sum of |numbers| of the node
+    std::int64_t total_number_ = 0;  ///< of the node that gains are about
+    std::int64_t total_weight_ = 0;
+    double mean_ = 0.0;
+    ScalarNode node_;
+    double scale_ = 0.0;
+};
+
+}  // namespace spinney
