@@ -21,6 +21,7 @@ class BinaryCounts {
 
     explicit BinaryCounts(const ForestRows& rows) : rows_(rows) {}
 
+    static constexpr bool kPlaces = false;  ///< whether payloads are places of rows
     static constexpr bool kVectors = true;  ///< whether it has a Prefix
 
     static Sums no_sums() { return {}; }
@@ -41,6 +42,10 @@ class BinaryCounts {
 
     static bool is_pure(const std::int64_t* total) {
         return second(*total) == 0 || second(*total) == count(*total);
+    }
+    static bool is_perfect(const std::int64_t* left, const std::int64_t* total) {
+        const std::int64_t right = *total - *left;
+        return is_pure(left) && is_pure(&right);
     }
     static bool has_rows(const std::int64_t* cell) { return *cell != 0; }
     static double weight(const std::int64_t* total) { return static_cast<double>(count(*total)); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <type_traits>
 
 #include "native/base/parallel.hpp"
@@ -98,11 +99,14 @@ template <class Target>
 void grow_all(const RankedColumns& columns, const ForestRows& rows, const Repetitions& repetitions,
               const ForestSettings& settings, std::size_t first_tree, int n_threads,
               std::vector<ForestTree>& trees) {
+    std::optional<RowValues> values;
+    if (settings.search == SplitSearch::kRandom) values.emplace(columns);
+    const RowValues* by_row = values ? &*values : nullptr;
     // A worker takes tree after tree, so that room is made once per thread.
     std::atomic<std::size_t> next = 0;
     const auto n_workers = std::min(static_cast<std::size_t>(n_threads), trees.size());
     parallel_for(n_threads, n_workers, [&](std::size_t) {
-        TreeGrower<Target> grower(columns, rows, settings);
+        TreeGrower<Target> grower(columns, by_row, rows, settings);
         std::vector<std::uint32_t> counts(rows.n_rows);
         for (std::size_t t = next++; t < trees.size(); t = next++) {
             const std::uint64_t seed = tree_seed(settings.tree.seed, first_tree + t);

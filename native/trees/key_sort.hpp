@@ -19,45 +19,53 @@ constexpr RankKey rank_key(std::uint32_t rank, std::uint32_t payload) {
 /// Sorts keys by rank. The order among equal ranks is not defined: sums over them do not see it.
 ///
 /// Ranks of a node are spread over their range more or less evenly, so a key's place is nearly
-/// known before any comparison: as many buckets as keys, filled in two passes, then mended. Buckets
+/// known before any comparison: two buckets per key, filled in two passes, then mended. Buckets
 /// that did come out full are sorted by comparison: never worse than O(n log n).
 class KeySort {
   public:
-    explicit KeySort(std::size_t most_keys) : spread_(most_keys), starts_(most_keys + 1) {}
+    explicit KeySort(std::size_t most_keys) : spread_(most_keys), starts_(2 * most_keys + 1) {}
 
-    /// keys: n >= 1 of them, at most `most_keys`; all ranks in [low, high].
-    void sort(RankKey* keys, std::size_t n, std::uint32_t low, std::uint32_t high) {
+    /// keys: n >= 1 of them, at most `most_keys`; all ranks in [low, high]. Returns them sorted, in
+    /// the same place or another.
+    RankKey* sort(RankKey* keys, std::size_t n, std::uint32_t low, std::uint32_t high) {
         if (n <= kFew) {
             insert(keys, n);
-            return;
+            return keys;
         }
-        const std::uint64_t scale =
-            (static_cast<std::uint64_t>(n) << 32) / (static_cast<std::uint64_t>(high - low) + 1);
+        const std::size_t n_buckets = 2 * n;
+        const std::uint64_t scale = (static_cast<std::uint64_t>(n_buckets) << 32) /
+                                    (static_cast<std::uint64_t>(high - low) + 1);
         const auto bucket = [low, scale](RankKey key) {
             return static_cast<std::size_t>((rank_of(key) - low) * scale >> 32);
         };
-        std::fill_n(starts_.begin(), n + 1, 0U);
-        for (std::size_t i = 0; i < n; ++i) ++starts_[bucket(keys[i])];
+        std::uint32_t* starts = starts_.data();
+        std::fill_n(starts, n_buckets, 0U);
+        for (std::size_t i = 0; i < n; ++i) ++starts[bucket(keys[i])];
         std::uint32_t sum = 0;
-        for (std::size_t b = 0; b < n; ++b) {
-            sum += starts_[b];
-            starts_[b] = sum;
+        std::uint32_t largest = 0;
+        for (std::size_t b = 0; b < n_buckets; ++b) {
+            largest = std::max(largest, starts[b]);
+            sum += starts[b];
+            starts[b] = sum;
         }
-        starts_[n] = sum;
-        for (std::size_t i = 0; i < n; ++i) spread_[--starts_[bucket(keys[i])]] = keys[i];
-        for (std::size_t b = 0; b < n; ++b) {
-            const std::size_t size = starts_[b + 1] - starts_[b];
-            if (size > kFew) {
-                RankKey* first = spread_.data() + starts_[b];
-                std::sort(first, first + size);
-            }
-        }
-        std::copy_n(spread_.begin(), n, keys);
-        insert(keys, n);
+        RankKey* spread = spread_.data();
+        for (std::size_t i = 0; i < n; ++i) spread[--starts[bucket(keys[i])]] = keys[i];
+        if (largest > kFew) sort_full_buckets(n_buckets, static_cast<std::uint32_t>(n));
+        insert(spread, n);
+        return spread;
     }
 
   private:
     static constexpr std::size_t kFew = 16;
+
+    void sort_full_buckets(std::size_t n_buckets, std::uint32_t n) {
+        for (std::size_t b = 0; b < n_buckets; ++b) {
+            const std::uint32_t end = b + 1 < n_buckets ? starts_[b + 1] : n;
+            if (end - starts_[b] > kFew) {
+                std::sort(spread_.begin() + starts_[b], spread_.begin() + end);
+            }
+        }
+    }
 
     static void insert(RankKey* keys, std::size_t n) {
         for (std::size_t i = 1; i < n; ++i) {

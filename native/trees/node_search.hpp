@@ -39,23 +39,19 @@ class NodeSearch : private SplitJudge<Target> {
     void enter(std::span<const TreeRow> items, const std::int64_t* total,
                const MeanBounds& bounds) {
         items_ = items;
-        this->judge_node(total, bounds);
+        this->judge_node(total, bounds, items.size());
     }
 
     /// Puts the best split on feature f into `best` if it is better than that. False if the feature
-    /// is the same for all rows.
+    /// is the same for all rows. Random cuts of numbers are RandomCuts' business.
     bool search(std::size_t f, std::uint64_t node_key, RankSplit& best) {
         this->judge_feature(f, best);
         const RankedFeature& feature = this->columns_.feature(f);
-        if (kind_ == SplitSearch::kRandom) {
-            const std::uint64_t key = random_bits(node_key, Stream::kThresholds, f);
-            if (!feature.is_categorical) return search_at_random(feature, key, best);
-            fill_cells(feature);
-            return this->judge_drawn_categories(feature, key);
-        }
         if (feature.is_categorical) {
             fill_cells(feature);
-            return this->judge_categories(feature);
+            if (kind_ != SplitSearch::kRandom) return this->judge_categories(feature);
+            const std::uint64_t key = random_bits(node_key, Stream::kThresholds, f);
+            return this->judge_drawn_categories(feature, key);
         }
         return by_bins(feature) ? search_bins(feature) : search_cuts(feature);
     }
@@ -99,20 +95,19 @@ class NodeSearch : private SplitJudge<Target> {
             feature.with_ranks([&](const auto* ranks) { return gather(feature, ranks); });
         const bool any_missing = n < items_.size();
         if (n == 0 || (low_ == high_ && !any_missing)) return false;
-        sort_.sort(keys_.data(), n, low_, high_);
+        const RankKey* sorted = sort_.sort(keys_.data(), n, low_, high_);
         if (any_missing) {
-            scan<true>(n);
+            scan<true>(sorted, n);
         } else if (this->by_vectors(n)) {
-            scan_by_vectors(n);
+            scan_by_vectors(sorted, n);
         } else {
-            scan<false>(n);
+            scan<false>(sorted, n);
         }
         return true;
     }
 
-    void scan_by_vectors(std::size_t n) {
+    void scan_by_vectors(const RankKey* keys, std::size_t n) {
         if constexpr (Target::kVectors) {
-            const RankKey* keys = keys_.data();
             for (std::size_t i = 0; i < n; ++i) ranks_[i] = rank_of(keys[i]);
             prefix_.fill(this->target_, n, [keys](std::size_t i) { return payload_of(keys[i]); });
             this->judge_rows(prefix_, ranks_.data(), 0, n,
@@ -121,14 +116,14 @@ class NodeSearch : private SplitJudge<Target> {
     }
 
     template <bool kAnyMissing>
-    void scan(std::size_t n) {
+    void scan(const RankKey* keys, std::size_t n) {
         // Small sums on the stack become registers: nothing else may point to them.
         std::conditional_t<kAnyMissing || !Target::kSmall, Sums&, Sums> left = this->left_;
         for (std::size_t i = 0; i < n; ++i) {
-            this->target_.add(payload_of(keys_[i]), left.data());
+            this->target_.add(payload_of(keys[i]), left.data());
             const bool is_last = i + 1 == n;
-            const std::uint32_t rank = rank_of(keys_[i]);
-            if (!is_last && rank_of(keys_[i + 1]) == rank) continue;
+            const std::uint32_t rank = rank_of(keys[i]);
+            if (!is_last && rank_of(keys[i + 1]) == rank) continue;
             if constexpr (kAnyMissing) {
                 this->judge(rank, is_last);
             } else if (!is_last && this->is_best(left.data())) {
@@ -173,51 +168,6 @@ class NodeSearch : private SplitJudge<Target> {
             this->judge(feature.last_rank[bin], bin == last);
         }
         return true;
-    }
-
-    /// One cut, anywhere between the least and the largest value with the same chance.
-    bool search_at_random(const RankedFeature& feature, std::uint64_t key, RankSplit& best) {
-        const std::size_t n =
-            feature.with_ranks([&](const auto* ranks) { return gather(feature, ranks); });
-        if (n == 0 || low_ == high_) return false;
-        const double low = feature.values[low_];
-        const double high = feature.values[high_];
-        const double share = random_unit(key, Stream::kThresholds, 0);
-        double threshold = low * (1.0 - share) + high * share;
-        if (!(threshold >= low && threshold < high)) threshold = low;
-        const std::uint32_t last_rank = last_rank_below(threshold, feature, n);
-        Sums left = this->left_;
-        const RankKey* keys = keys_.data();
-        for (std::size_t i = 0; i < n; ++i) {
-            this->target_.add_if(rank_of(keys[i]) <= last_rank, payload_of(keys[i]), left.data());
-        }
-        this->left_ = left;
-        const bool missing_left = (random_bits(key, Stream::kThresholds, 1) & 1) != 0;
-        if (missing_left) this->shift(this->missing_.data(), 1);
-        if (this->is_best(this->left_.data())) {
-            this->keep(this->left_.data(), last_rank, missing_left);
-            best.threshold = threshold;
-        }
-        return true;
-    }
-
-    /// A rank that tells the n keys whose values are not above a threshold from the others.
-    std::uint32_t last_rank_below(double threshold, const RankedFeature& feature,
-                                  std::size_t n) const {
-        constexpr std::size_t kFew = 64;  // a search in all values costs as much as looking at them
-        const double* values = feature.values.data();
-        if (n > kFew) {
-            const double* above = std::upper_bound(values + low_, values + high_, threshold);
-            return static_cast<std::uint32_t>(above - values - 1);
-        }
-        std::uint32_t last = low_;
-        for (std::size_t i = 0; i < n; ++i) {
-            const std::uint32_t rank = rank_of(keys_[i]);
-            const auto mask =
-                static_cast<std::uint32_t>(-static_cast<int>(values[rank] <= threshold));
-            last = std::max(last, rank & mask);
-        }
-        return last;
     }
 
     SplitSearch kind_;

@@ -22,6 +22,7 @@ class ScalarSum {
 
     explicit ScalarSum(const ForestRows& rows) : rows_(rows) {}
 
+    static constexpr bool kPlaces = true;
     static constexpr bool kVectors = !kPoisson;
 
     static Sums no_sums() { return {}; }
@@ -65,6 +66,9 @@ class ScalarSum {
     }
 
     bool is_pure(const std::int64_t* /*total*/) const { return n_different_ < 2; }
+    static bool is_perfect(const std::int64_t* /*left*/, const std::int64_t* /*total*/) {
+        return false;
+    }
     static bool has_rows(const std::int64_t* cell) { return cell[1] != 0; }
     double weight(const std::int64_t* total) const {
         return static_cast<double>(total[1]) * rows_.weight_scale;

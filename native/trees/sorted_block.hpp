@@ -80,7 +80,7 @@ class SortedBlock : private SplitJudge<Target> {
         if (moves_.is_due && first >= moves_.first && last <= moves_.last) move_keys();
         first_ = first - base_;
         n_ = last - first;
-        this->judge_node(total, bounds);
+        this->judge_node(total, bounds, n_);
     }
 
     /// As NodeSearch::search; `last_rank` of a split is the place, in the feature's order, of the
@@ -156,11 +156,11 @@ class SortedBlock : private SplitJudge<Target> {
             }
         });
         if (n == 0 || (low == high && n == items_.size())) return false;
-        sort_.sort(wide_keys_.data(), n, low, high);
+        const RankKey* sorted = sort_.sort(wide_keys_.data(), n, low, high);
         std::uint32_t own = 0;
         for (std::size_t i = 0; i < n; ++i) {
-            own += i > 0 && rank_of(wide_keys_[i]) != rank_of(wide_keys_[i - 1]) ? 1U : 0U;
-            into[i] = own << 16 | payload_of(wide_keys_[i]);
+            own += i > 0 && rank_of(sorted[i]) != rank_of(sorted[i - 1]) ? 1U : 0U;
+            into[i] = own << 16 | payload_of(sorted[i]);
         }
         return true;
     }

@@ -21,15 +21,14 @@ namespace spinney {
 struct RankSplit {
     std::int32_t feature = -1;    ///< -1: none
     std::uint32_t last_rank = 0;  ///< numeric: ranks up to this one go left
-    double threshold = kBetween;  ///< numeric: the cut, if it was drawn and not found
+    double threshold = 0.0;       ///< numeric: the cut, if it was drawn and not found
     bool is_categorical = false;
     bool missing_left = false;
     bool left_is_larger = false;
-    double middle = 0.0;  ///< between the means of the children, where constraints ask for it
+    bool is_perfect = false;  ///< no other split of the node can gain more
+    double middle = 0.0;      ///< between the means of the children, where constraints ask for it
     double gain = -std::numeric_limits<double>::infinity();
     std::array<std::uint8_t, kCategorySetBytes> left_bins{};
-
-    static constexpr double kBetween = -std::numeric_limits<double>::infinity();
 
     bool exists() const { return feature >= 0; }
     bool has_left(std::size_t bin) const { return ((left_bins[bin / 8] >> (bin % 8)) & 1) != 0; }
@@ -84,8 +83,9 @@ class SplitJudge {
           cells_(256 * target.width()) {}
 
     /// total: sums of the node's rows; best: what splits must be better than.
-    void judge_node(const std::int64_t* total, const MeanBounds& bounds) {
+    void judge_node(const std::int64_t* total, const MeanBounds& bounds, std::size_t n_rows) {
         total_ = total;
+        n_rows_ = n_rows;
         bounds_ = bounds;
         target_.focus(total);
     }
@@ -108,8 +108,8 @@ class SplitJudge {
     void keep(const std::int64_t* left, std::uint32_t last_rank, bool missing_left) {
         best_->feature = static_cast<std::int32_t>(feature_);
         best_->last_rank = last_rank;
-        best_->threshold = RankSplit::kBetween;
         best_->is_categorical = false;
+        best_->is_perfect = n_rows_ == 2 || target_.is_perfect(left, total_);
         if (!rules_.directions.empty()) {
             best_->middle = target_.mean(left, 0) / 2 + right_mean(left) / 2;
         }
@@ -133,7 +133,7 @@ class SplitJudge {
 
     /// Whether many cuts may be judged at a time: constraints look at each.
     bool by_vectors(std::size_t n) const {
-        constexpr std::size_t kFew = 8;  // costs more than it saves
+        constexpr std::size_t kFew = 5;  // vectors would cost more than they save
         return Target::kVectors && n > kFew && rules_.directions.empty();
     }
 
@@ -255,6 +255,7 @@ class SplitJudge {
     }
 
     const std::int64_t* total_ = nullptr;
+    std::size_t n_rows_ = 0;
     MeanBounds bounds_;
     SplitRules rules_;
     Sums right_;

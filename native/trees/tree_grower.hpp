@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "native/trees/forest_grower.hpp"
 #include "native/trees/growth_order.hpp"
+#include "native/trees/random_cuts.hpp"
 #include "native/trees/sorted_block.hpp"
 
 namespace spinney {
@@ -30,14 +32,19 @@ ForestTree in_preorder(const ForestTree& tree, std::span<const std::int32_t> lef
 template <class Target>
 class TreeGrower {
   public:
-    TreeGrower(const RankedColumns& columns, const ForestRows& rows, const ForestSettings& settings)
+    /// values: for random cuts, null otherwise.
+    TreeGrower(const RankedColumns& columns, const RowValues* values, const ForestRows& rows,
+               const ForestSettings& settings)
         : columns_(columns),
+          values_(values),
           rows_(rows),
           settings_(settings),
           target_(rows),
           search_(columns, target_, settings.search, rules_of(settings), rows.n_rows),
           block_rows_(room_of_blocks()),
           block_(columns, target_, rules_of(settings), block_rows_),
+          cuts_(columns, values, target_, rules_of(settings), rows.n_rows),
+          n_wanted_(wanted(settings, columns.n_features())),
           features_(columns.n_features()),
           right_(rows.n_rows) {
         std::iota(features_.begin(), features_.end(), 0U);
@@ -139,6 +146,11 @@ class TreeGrower {
         return born;
     }
 
+    static std::size_t wanted(const ForestSettings& settings, std::size_t n_features) {
+        const auto limit = static_cast<std::size_t>(settings.tree.max_features);
+        return limit == 0 ? n_features : std::min(limit, n_features);
+    }
+
     static SplitRules rules_of(const ForestSettings& settings) {
         return {settings.tree.min_samples_leaf * kGridSlack, settings.directions};
     }
@@ -154,7 +166,11 @@ class TreeGrower {
         if (node.n_rows() <= block_rows_ && !block_.covers(node.first, node.last)) {
             block_.load(items, node.first);
         }
-        if (block_.covers(node.first, node.last)) {
+        if (settings_.search == SplitSearch::kRandom) {
+            cuts_.enter(items, total_.data(), node.bounds);
+            search_.enter(items, total_.data(), node.bounds);
+            draw_and_cut(node, best);
+        } else if (block_.covers(node.first, node.last)) {
             block_.enter(node.first, node.last, total_.data(), node.bounds);
             draw_and_search(node, block_, best);
         } else {
@@ -169,7 +185,7 @@ class TreeGrower {
     std::size_t room_of_blocks() const {
         const std::size_t n_features = columns_.n_features();
         const auto limit = static_cast<std::size_t>(settings_.tree.max_features);
-        const bool few = limit > 0 && limit * 6 < n_features;
+        const bool few = limit > 0 && limit * 2 < n_features;
         const bool every_cut =
             settings_.search == SplitSearch::kAdaptive || settings_.search == SplitSearch::kExact;
         if (few || !every_cut || settings_.tree.max_leaf_nodes > 0) return 0;
@@ -198,25 +214,57 @@ class TreeGrower {
                target_.weight(total_.data()) >= limits.min_samples_split * kGridSlack;
     }
 
-    /// Looks at features in drawn order until max_features were seen and one was not constant.
+    /// Looks at features in drawn order until max_features were seen and one was not constant, or
+    /// no feature can do better.
     template <class Search>
     void draw_and_search(const Open& node, Search& search, RankSplit& best) {
-        const std::size_t n_features = features_.size();
-        const auto limit = static_cast<std::size_t>(settings_.tree.max_features);
-        const std::size_t n_wanted = limit == 0 ? n_features : std::min(limit, n_features);
-        const bool draws = settings_.shuffle || n_wanted < n_features;
         bool any_varies = false;
-        std::size_t seen = 0;
-        for (; seen < n_features && (seen < n_wanted || !any_varies); ++seen) {
-            if (draws) {
-                const std::size_t other =
-                    seen + random_below(node.key, Stream::kFeatures, seen, n_features - seen);
-                std::swap(features_[seen], features_[other]);
-                swaps_.push_back(other);
-            }
-            any_varies |= search.search(features_[seen], node.key, best);
+        for (std::size_t seen = 0; goes_on(seen, any_varies) && !best.is_perfect; ++seen) {
+            any_varies |= search.search(drawn_feature(node, seen), node.key, best);
         }
-        while (!swaps_.empty()) {  // back to where they were: a draw depends on the node alone
+        undo_draws();
+    }
+
+    /// The same with a random cut of each feature, so many numeric ones at a time.
+    void draw_and_cut(const Open& node, RankSplit& best) {
+        bool any_varies = false;
+        std::array<std::uint32_t, RandomCuts<Target>::kBatch> batch;
+        std::size_t n = 0;
+        const auto flush = [&] {
+            const std::span<const std::uint32_t> features(batch.data(), std::exchange(n, 0));
+            if (!features.empty()) any_varies |= cuts_.search(features, node.key, best);
+        };
+        for (std::size_t seen = 0; goes_on(seen, any_varies) && !best.is_perfect; ++seen) {
+            const std::uint32_t f = drawn_feature(node, seen);
+            if (columns_.feature(f).is_categorical) {
+                any_varies |= search_.search(f, node.key, best);
+            } else {
+                batch[n++] = f;
+            }
+            if (n == batch.size() || seen + 1 >= n_wanted_) flush();
+        }
+        undo_draws();
+    }
+
+    bool goes_on(std::size_t seen, bool any_varies) const {
+        return seen < features_.size() && (seen < n_wanted_ || !any_varies);
+    }
+
+    /// Number `seen` of the node's features in drawn order.
+    std::uint32_t drawn_feature(const Open& node, std::size_t seen) {
+        const std::size_t n_features = features_.size();
+        if (settings_.shuffle || n_wanted_ < n_features) {
+            const std::size_t other =
+                seen + random_below(node.key, Stream::kFeatures, seen, n_features - seen);
+            std::swap(features_[seen], features_[other]);
+            swaps_.push_back(other);
+        }
+        return features_[seen];
+    }
+
+    /// Puts features back to where they were: a draw depends on the node alone.
+    void undo_draws() {
+        while (!swaps_.empty()) {
             std::swap(features_[swaps_.size() - 1], features_[swaps_.back()]);
             swaps_.pop_back();
         }
@@ -260,6 +308,10 @@ class TreeGrower {
         }
         const RankedFeature& feature = columns_.feature(static_cast<std::size_t>(split.feature));
         if (split.is_categorical) return apply_categories(node, split, feature);
+        if (settings_.search == SplitSearch::kRandom) {
+            tree_.threshold[static_cast<std::size_t>(place)] = split.threshold;
+            return apply_cut(node, split);
+        }
         const std::uint32_t missing = feature.missing_rank();
         std::uint32_t last_left = 0;
         std::uint32_t first_right = missing;
@@ -272,15 +324,25 @@ class TreeGrower {
                 return (rank == missing) ? split.missing_left : is_low;
             });
         });
-        double threshold = split.threshold;
-        if (threshold == RankSplit::kBetween) {
-            threshold = first_right == missing
-                            ? std::numeric_limits<double>::infinity()
-                            : RankedColumns::threshold_between(feature.values[last_left],
-                                                               feature.values[first_right]);
-        }
+        const double threshold = first_right == missing
+                                     ? std::numeric_limits<double>::infinity()
+                                     : RankedColumns::threshold_between(
+                                           feature.values[last_left], feature.values[first_right]);
         tree_.threshold[static_cast<std::size_t>(place)] = threshold;
         return middle;
+    }
+
+    std::size_t apply_cut(const Open& node, const RankSplit& split) {
+        const std::size_t n_features = columns_.n_features();
+        return values_->with_values([&]<class Value>(const Value* values) {
+            const Value* column = values + split.feature;
+            const auto threshold = static_cast<Value>(split.threshold);
+            const bool missing_left = split.missing_left;
+            return partition(node, [=](std::uint32_t row) {
+                return RandomCuts<Target>::goes_left(column[row * n_features], threshold,
+                                                     missing_left);
+            });
+        });
     }
 
     std::size_t apply_categories(const Open& node, const RankSplit& split,
@@ -314,12 +376,15 @@ class TreeGrower {
     static constexpr double kGridSlack = 1.0 - 0x1p-40;
 
     const RankedColumns& columns_;
+    const RowValues* values_;
     const ForestRows& rows_;
     const ForestSettings& settings_;
     Target target_;
     NodeSearch<Target> search_;
     std::size_t block_rows_;
     SortedBlock<Target> block_;
+    RandomCuts<Target> cuts_;
+    std::size_t n_wanted_;  ///< features a node looks at
     std::vector<std::uint32_t> features_;
     std::vector<std::size_t> swaps_;
     std::vector<TreeRow> items_;

@@ -1,0 +1,172 @@
+/// One random cut per feature, several features at a time.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "native/data/round_down.hpp"
+#include "native/trees/split_judge.hpp"
+
+namespace spinney {
+
+/// The values of all rows, row by row, so that the features a node draws come with one look at each
+/// of its rows. As float32 where that is what they are; NaN is missing; categories are left out.
+class RowValues {
+  public:
+    explicit RowValues(const RankedColumns& columns);
+
+    std::size_t n_features() const { return n_features_; }
+
+    /// Calls with the values in whichever width they have.
+    template <class Callable>
+    decltype(auto) with_values(Callable&& callable) const {
+        return wide_.empty() ? callable(narrow_.data()) : callable(wide_.data());
+    }
+
+  private:
+    std::size_t n_features_;
+    std::vector<float> narrow_;
+    std::vector<double> wide_;  ///< empty unless some value is no float32
+};
+
+template <class Target>
+class RandomCuts : private SplitJudge<Target> {
+    using Base = SplitJudge<Target>;
+    using typename Base::Sums;
+
+  public:
+    static constexpr std::size_t kBatch = 4;
+
+    RandomCuts(const RankedColumns& columns, const RowValues* values, Target& target,
+               const SplitRules& rules, std::size_t most_rows)
+        : Base(columns, target, rules),
+          values_(values),
+          here_(values == nullptr ? 0 : most_rows * kBatch * sizeof(double)) {}
+
+    /// The node the next cuts are about. total: its sums.
+    void enter(std::span<const TreeRow> items, const std::int64_t* total,
+               const MeanBounds& bounds) {
+        items_ = items;
+        this->judge_node(total, bounds, items.size());
+    }
+
+    /// Judges a cut of each of these numeric features, at most kBatch, anywhere between its least
+    /// and its largest value with the same chance. False if all are the same for all rows.
+    bool search(std::span<const std::uint32_t> features, std::uint64_t node_key, RankSplit& best) {
+        return values_->with_values([&]<class Value>(const Value* values) {
+            return cut(features, node_key, values, best);
+        });
+    }
+
+    /// What goes left by a split found here.
+    template <class Value>
+    static bool goes_left(Value value, Value threshold, bool missing_left) {
+        return (value <= threshold) | (std::isnan(value) & missing_left);
+    }
+
+  private:
+    template <class Value>
+    struct Cuts {
+        std::array<Value, kBatch> low;
+        std::array<Value, kBatch> high;
+        std::array<Value, kBatch> threshold;
+        std::array<bool, kBatch> missing_left;
+    };
+
+    template <class Value>
+    bool cut(std::span<const std::uint32_t> features, std::uint64_t node_key, const Value* values,
+             RankSplit& best) {
+        Cuts<Value> cuts;
+        Value* here = reinterpret_cast<Value*>(here_.data());
+        find_ranges(features, values, here, cuts);
+        bool any_varies = false;
+        for (std::size_t j = 0; j < kBatch; ++j) {
+            const bool varies = j < features.size() && cuts.low[j] < cuts.high[j];
+            any_varies |= varies;
+            cuts.missing_left[j] = false;
+            if (varies) {
+                draw(random_bits(node_key, Stream::kThresholds, features[j]), cuts, j);
+            } else {
+                cuts.threshold[j] = cuts.low[j];
+            }
+        }
+        if (any_varies) judge_cuts(features, here, cuts, best);
+        return any_varies;
+    }
+
+    /// Copies the features' values of the node's rows next to each other, with their ranges.
+    template <class Value>
+    void find_ranges(std::span<const std::uint32_t> features, const Value* values, Value* here,
+                     Cuts<Value>& cuts) const {
+        std::array<std::size_t, kBatch> at;  // a batch that is not full repeats its first feature
+        for (std::size_t j = 0; j < kBatch; ++j) at[j] = features[j < features.size() ? j : 0];
+        cuts.low.fill(std::numeric_limits<Value>::infinity());
+        cuts.high.fill(-std::numeric_limits<Value>::infinity());
+        std::array<Value, kBatch> low = cuts.low;
+        std::array<Value, kBatch> high = cuts.high;
+        const std::size_t n_features = values_->n_features();
+        const std::span<const TreeRow> items = items_;
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            const Value* row = values + row_of(items[i]) * n_features;
+            for (std::size_t j = 0; j < kBatch; ++j) {
+                const Value value = row[at[j]];
+                here[i * kBatch + j] = value;
+                low[j] = value < low[j] ? value : low[j];
+                high[j] = value > high[j] ? value : high[j];
+            }
+        }
+        cuts.low = low;
+        cuts.high = high;
+    }
+
+    template <class Value>
+    static void draw(std::uint64_t key, Cuts<Value>& cuts, std::size_t j) {
+        const auto low = static_cast<double>(cuts.low[j]);
+        const auto high = static_cast<double>(cuts.high[j]);
+        const double share = random_unit(key, Stream::kThresholds, 0);
+        // Rounded down, so that comparing in the width of the values is comparing with the cut.
+        const Value drawn = round_down<Value>(low * (1.0 - share) + high * share);
+        cuts.threshold[j] = drawn >= cuts.low[j] && drawn < cuts.high[j] ? drawn : cuts.low[j];
+        cuts.missing_left[j] = (random_bits(key, Stream::kThresholds, 1) & 1) != 0;
+    }
+
+    template <class Value>
+    void judge_cuts(std::span<const std::uint32_t> features, const Value* here,
+                    const Cuts<Value>& cuts, RankSplit& best) {
+        std::array<Sums, kBatch> left;
+        left.fill(this->target_.no_sums());
+        const std::span<const TreeRow> items = items_;
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            const std::uint32_t payload = this->target_.payload(items[i], i);
+            for (std::size_t j = 0; j < kBatch; ++j) {
+                this->target_.add_if(
+                    goes_left(here[i * kBatch + j], cuts.threshold[j], cuts.missing_left[j]),
+                    payload, left[j].data());
+            }
+        }
+        for (std::size_t j = 0; j < features.size(); ++j) {
+            if (!(cuts.low[j] < cuts.high[j])) continue;
+            this->judge_feature(features[j], best);
+            if (this->columns_.feature(features[j]).has_missing) sum_missing(here, j);
+            if (!this->is_best(left[j].data())) continue;
+            this->keep(left[j].data(), 0, cuts.missing_left[j]);
+            best.threshold = static_cast<double>(cuts.threshold[j]);
+        }
+    }
+
+    template <class Value>
+    void sum_missing(const Value* here, std::size_t j) {
+        for (std::size_t i = 0; i < items_.size(); ++i) {
+            this->target_.add_if(std::isnan(here[i * kBatch + j]),
+                                 this->target_.payload(items_[i], i), this->missing_.data());
+        }
+    }
+
+    const RowValues* values_;
+    std::span<const TreeRow> items_;
+    std::vector<std::byte> here_;  ///< values of the node's rows, kBatch features each
+};
+
+}  // namespace spinney
