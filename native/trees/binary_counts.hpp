@@ -43,10 +43,8 @@ class BinaryCounts {
     static bool is_pure(const std::int64_t* total) {
         return second(*total) == 0 || second(*total) == count(*total);
     }
-    static bool is_perfect(const std::int64_t* left, const std::int64_t* total) {
-        const std::int64_t right = *total - *left;
-        return is_pure(left) && is_pure(&right);
-    }
+    /// Whether no split of the node can gain more: it separates the classes.
+    bool is_perfect(double gain) const { return gain >= most_gain_; }
     static bool has_rows(const std::int64_t* cell) { return *cell != 0; }
     static double weight(const std::int64_t* total) { return static_cast<double>(count(*total)); }
     static double mean(const std::int64_t* cell, std::size_t /*output*/) {
@@ -63,6 +61,8 @@ class BinaryCounts {
     void focus(const std::int64_t* total) {
         node_ = {static_cast<double>(second(*total)), static_cast<double>(count(*total))};
         scale_ = 2.0 / node_.all;
+        const std::int64_t first = count(*total) - second(*total);
+        most_gain_ = node_.gain(static_cast<std::uint64_t>(first)) * scale_ * (1.0 - 0x1p-40);
     }
     [[gnu::always_inline]] double gain(const std::int64_t* left) const {
         return node_.gain(static_cast<std::uint64_t>(*left)) * scale_;
@@ -111,6 +111,7 @@ class BinaryCounts {
     const ForestRows& rows_;
     BinaryNode node_;
     double scale_ = 0.0;
+    double most_gain_ = 0.0;
 };
 
 }  // namespace spinney

@@ -49,19 +49,8 @@ class ClassWeights {
     bool is_pure(const std::int64_t* total) const {
         return std::find(total, total + n_classes_, total[n_classes_]) != total + n_classes_;
     }
-    bool is_perfect(const std::int64_t* left, const std::int64_t* total) const {
-        if (rows_.criterion == NodeCriterion::kTwoing ||
-            rows_.criterion == NodeCriterion::kGainRatio) {
-            return false;  // prefer some pure children to others
-        }
-        std::size_t n_mixed = 0;
-        for (std::size_t k = 0; k < n_classes_; ++k) {
-            n_mixed += left[k] != 0 && left[k] != left[n_classes_] ? 1 : 0;
-            const std::int64_t right = total[k] - left[k];
-            n_mixed += right != 0 && right != total[n_classes_] - left[n_classes_] ? 1 : 0;
-        }
-        return n_mixed == 0;
-    }
+    /// Whether no split of the node can gain more.
+    static bool is_perfect(double /*gain*/) { return false; }
     bool has_rows(const std::int64_t* cell) const { return cell[n_classes_] != 0; }
     double weight(const std::int64_t* total) const {
         return static_cast<double>(total[n_classes_]) * rows_.weight_scale;
@@ -234,9 +223,7 @@ class VectorSum {
     }
 
     bool is_pure(const std::int64_t* /*total*/) const { return n_different_ < 2; }
-    static bool is_perfect(const std::int64_t* /*left*/, const std::int64_t* /*total*/) {
-        return false;
-    }
+    static bool is_perfect(double /*gain*/) { return false; }
     bool has_rows(const std::int64_t* cell) const { return cell[n_outputs_] != 0; }
     double weight(const std::int64_t* total) const {
         return static_cast<double>(total[n_outputs_]) * rows_.weight_scale;

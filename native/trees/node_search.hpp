@@ -17,8 +17,8 @@ enum class SplitSearch : std::uint8_t {
     kRandom,     ///< one random cut per feature
 };
 
-/// Nodes of so many rows are searched by bins: four rows per bin.
-constexpr std::size_t kManyRows = 1024;
+/// Nodes of so many rows are searched by bins: two rows per bin, and more above.
+constexpr std::size_t kManyRows = 512;
 
 template <class Target>
 class NodeSearch : private SplitJudge<Target> {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <span>
 #include <utility>
 
@@ -60,13 +61,11 @@ class RandomCuts : private SplitJudge<Target> {
         });
     }
 
-    /// What goes left by a split found here.
-    template <class Value>
-    static bool goes_left(Value value, Value threshold, bool missing_left) {
-        return (value <= threshold) | (std::isnan(value) & missing_left);
-    }
-
   private:
+    /// kBatch values at a time.
+    template <class Value>
+    using Lanes [[gnu::vector_size(kBatch * sizeof(Value))]] = Value;
+
     template <class Value>
     struct Cuts {
         std::array<Value, kBatch> low;
@@ -104,21 +103,19 @@ class RandomCuts : private SplitJudge<Target> {
         for (std::size_t j = 0; j < kBatch; ++j) at[j] = features[j < features.size() ? j : 0];
         cuts.low.fill(std::numeric_limits<Value>::infinity());
         cuts.high.fill(-std::numeric_limits<Value>::infinity());
-        std::array<Value, kBatch> low = cuts.low;
-        std::array<Value, kBatch> high = cuts.high;
+        Lanes<Value> low = Lanes<Value>{} + cuts.low[0];
+        Lanes<Value> high = Lanes<Value>{} + cuts.high[0];
         const std::size_t n_features = values_->n_features();
         const std::span<const TreeRow> items = items_;
         for (std::size_t i = 0; i < items.size(); ++i) {
             const Value* row = values + row_of(items[i]) * n_features;
-            for (std::size_t j = 0; j < kBatch; ++j) {
-                const Value value = row[at[j]];
-                here[i * kBatch + j] = value;
-                low[j] = value < low[j] ? value : low[j];
-                high[j] = value > high[j] ? value : high[j];
-            }
+            const Lanes<Value> value = {row[at[0]], row[at[1]], row[at[2]], row[at[3]]};
+            std::memcpy(here + i * kBatch, &value, sizeof value);
+            low = value < low ? value : low;
+            high = value > high ? value : high;
         }
-        cuts.low = low;
-        cuts.high = high;
+        std::memcpy(cuts.low.data(), &low, sizeof low);
+        std::memcpy(cuts.high.data(), &high, sizeof high);
     }
 
     template <class Value>
@@ -141,9 +138,10 @@ class RandomCuts : private SplitJudge<Target> {
         for (std::size_t i = 0; i < items.size(); ++i) {
             const std::uint32_t payload = this->target_.payload(items[i], i);
             for (std::size_t j = 0; j < kBatch; ++j) {
-                this->target_.add_if(
-                    goes_left(here[i * kBatch + j], cuts.threshold[j], cuts.missing_left[j]),
-                    payload, left[j].data());
+                const Value value = here[i * kBatch + j];
+                const bool is_left = (value <= cuts.threshold[j]) |
+                                     (cuts.missing_left[j] & !(value > cuts.threshold[j]));
+                this->target_.add_if(is_left, payload, left[j].data());
             }
         }
         for (std::size_t j = 0; j < features.size(); ++j) {

@@ -40,10 +40,13 @@ class ScalarSum {
     }
     void begin() {
         n_different_ = 0;
+        n_visited_ = 0;
         magnitude_ = 0;
     }
     void visit(std::uint32_t payload, std::int64_t* total) {
         magnitude_ += std::abs(here_[payload].number);
+        if (n_visited_ < few_.size()) few_[n_visited_] = here_[payload];
+        ++n_visited_;
         if (n_different_ == 0) {
             first_ = here_[payload];
             n_different_ = 1;
@@ -66,9 +69,10 @@ class ScalarSum {
     }
 
     bool is_pure(const std::int64_t* /*total*/) const { return n_different_ < 2; }
-    static bool is_perfect(const std::int64_t* /*left*/, const std::int64_t* /*total*/) {
-        return false;
-    }
+    /// Whether no split of the node can gain more. Rows sorted by their numbers are cut best by
+    /// some cut of that order (Fisher 1958), so with few rows the most there is to gain is known;
+    /// rounding aside, for the same rows may come as the left or as the right.
+    bool is_perfect(double gain) const { return gain >= most_gain_; }
     static bool has_rows(const std::int64_t* cell) { return cell[1] != 0; }
     double weight(const std::int64_t* total) const {
         return static_cast<double>(total[1]) * rows_.weight_scale;
@@ -90,8 +94,10 @@ class ScalarSum {
         node_.weight = Narrowing::below(total[1]);
         node_.all = node_.weight(total[1]);
         node_.mean = node_.number(total[0]) / node_.all;
+        most_gain_ = std::numeric_limits<double>::infinity();
         // Units of the sums are 2^shift times those of the narrowed ones.
         scale_ = std::ldexp(node_.all * unit(), 2 * node_.number.shift - node_.weight.shift);
+        if (!kPoisson && n_visited_ <= few_.size()) find_most_gain();
     }
     [[gnu::always_inline]] double gain(const std::int64_t* left) const {
         return kPoisson ? poisson_gain(left) : node_.gain(left[0], left[1]) * scale_;
@@ -152,6 +158,22 @@ class ScalarSum {
         return std::max(gain, 0.0) * rows_.number_scale;
     }
 
+    void find_most_gain() {
+        const auto end = few_.begin() + static_cast<std::ptrdiff_t>(n_visited_);
+        std::sort(few_.begin(), end, [](const Sum& a, const Sum& b) {
+            return static_cast<double>(a.number) * static_cast<double>(b.weight) <
+                   static_cast<double>(b.number) * static_cast<double>(a.weight);
+        });
+        Sum left;
+        double most = 0.0;
+        for (auto own = few_.begin(); own + 1 < end; ++own) {
+            left.number += own->number;
+            left.weight += own->weight;
+            most = std::max(most, node_.gain(left.number, left.weight));
+        }
+        most_gain_ = most * scale_ * (1.0 - 0x1p-40);
+    }
+
     bool same_mean(const Sum& a, const Sum& b) const {
         if (a.weight == b.weight) return a.number == b.number;
         return static_cast<double>(a.number) / static_cast<double>(a.weight) ==
@@ -162,7 +184,10 @@ class ScalarSum {
     const ForestRows& rows_;
     std::vector<Sum> here_;  ///< sums of the node's rows, one each
     Sum first_;
-    int n_different_ = 0;            ///< targets seen in the node: none, one, several
+    int n_different_ = 0;     ///< targets seen in the node: none, one, several
+    std::array<Sum, 6> few_;  ///< the node's rows, if there are no more
+    std::size_t n_visited_ = 0;
+    double most_gain_ = 0.0;
     std::int64_t magnitude_ = 0;     ///< sum of |numbers| of the node
     std::int64_t total_number_ = 0;  ///< of the node that gains are about
     std::int64_t total_weight_ = 0;

@@ -19,9 +19,10 @@ namespace spinney {
 
 /// A split by rank. Which threshold lies behind it is found when rows are moved.
 struct RankSplit {
-    std::int32_t feature = -1;    ///< -1: none
-    std::uint32_t last_rank = 0;  ///< numeric: ranks up to this one go left
-    double threshold = 0.0;       ///< numeric: the cut, if it was drawn and not found
+    std::int32_t feature = -1;           ///< -1: none
+    std::uint32_t last_rank = 0;         ///< numeric: ranks up to this one go left
+    std::uint32_t next_rank = kUnknown;  ///< the least rank among those that go right
+    double threshold = 0.0;              ///< numeric: the cut, if it was drawn and not found
     bool is_categorical = false;
     bool missing_left = false;
     bool left_is_larger = false;
@@ -29,6 +30,8 @@ struct RankSplit {
     double middle = 0.0;      ///< between the means of the children, where constraints ask for it
     double gain = -std::numeric_limits<double>::infinity();
     std::array<std::uint8_t, kCategorySetBytes> left_bins{};
+
+    static constexpr std::uint32_t kUnknown = 0xFFFFFFFF;
 
     bool exists() const { return feature >= 0; }
     bool has_left(std::size_t bin) const { return ((left_bins[bin / 8] >> (bin % 8)) & 1) != 0; }
@@ -108,8 +111,9 @@ class SplitJudge {
     void keep(const std::int64_t* left, std::uint32_t last_rank, bool missing_left) {
         best_->feature = static_cast<std::int32_t>(feature_);
         best_->last_rank = last_rank;
+        best_->next_rank = RankSplit::kUnknown;
         best_->is_categorical = false;
-        best_->is_perfect = n_rows_ == 2 || target_.is_perfect(left, total_);
+        best_->is_perfect = n_rows_ == 2 || target_.is_perfect(best_->gain);
         if (!rules_.directions.empty()) {
             best_->middle = target_.mean(left, 0) / 2 + right_mean(left) / 2;
         }
@@ -155,6 +159,7 @@ class SplitJudge {
         best_->gain = found.gain;
         left_ = prefix.sums(found.row);
         keep(left_.data(), rank_at(found.row), false);
+        best_->next_rank = rank_at(found.row + 1);
     }
 
     /// Moves the rows of a cell to the left, or back.

@@ -11,6 +11,7 @@
 #include "native/trees/growth_order.hpp"
 #include "native/trees/random_cuts.hpp"
 #include "native/trees/sorted_block.hpp"
+#include "native/trees/tree_items.hpp"
 
 namespace spinney {
 
@@ -26,9 +27,6 @@ ForestTree in_preorder(const ForestTree& tree, std::span<const std::int32_t> lef
                        std::size_t n_outputs);
 
 /// Grows one tree after the other in the same room.
-///
-/// Invariant: a node owns a range of items_, no row is in two nodes, and inside a node rows keep
-/// their input order.
 template <class Target>
 class TreeGrower {
   public:
@@ -46,16 +44,14 @@ class TreeGrower {
           cuts_(columns, values, target_, rules_of(settings), rows.n_rows),
           n_wanted_(wanted(settings, columns.n_features())),
           features_(columns.n_features()),
-          right_(rows.n_rows) {
+          items_(rows.n_rows) {
         std::iota(features_.begin(), features_.end(), 0U);
     }
 
     ForestTree grow(std::span<const std::uint32_t> repetitions, std::uint64_t seed) {
         items_.clear();
         for (std::uint32_t row = 0; row < rows_.n_rows; ++row) {
-            if (repetitions[row] == 0) continue;
-            const std::uint32_t mark = target_.mark(row, repetitions[row]);
-            items_.push_back(static_cast<TreeRow>(mark) << 32 | row);
+            if (repetitions[row] > 0) items_.add(row, target_.mark(row, repetitions[row]));
         }
         tree_ = {};
         block_.forget();
@@ -159,7 +155,7 @@ class TreeGrower {
 
     /// The best split of a node; leaves its sums in total_.
     RankSplit judged(const Open& node) {
-        const auto items = std::span<const TreeRow>(items_).subspan(node.first, node.n_rows());
+        const auto items = items_.of_node(node.first, node.last);
         sum(node, items);
         RankSplit best;
         if (!may_split(node)) return best;
@@ -303,73 +299,12 @@ class TreeGrower {
     /// Moves the rows that go left in front of the others and finds the threshold of the node at
     /// `place`; returns where the right child begins.
     std::size_t apply(const Open& node, const RankSplit& split, std::int32_t place) {
-        if (block_.covers(node.first, node.last)) {
-            return block_.apply(split, tree_.threshold[static_cast<std::size_t>(place)]);
-        }
+        double& threshold = tree_.threshold[static_cast<std::size_t>(place)];
+        if (block_.covers(node.first, node.last)) return block_.apply(split, threshold);
         const RankedFeature& feature = columns_.feature(static_cast<std::size_t>(split.feature));
-        if (split.is_categorical) return apply_categories(node, split, feature);
-        if (settings_.search == SplitSearch::kRandom) {
-            tree_.threshold[static_cast<std::size_t>(place)] = split.threshold;
-            return apply_cut(node, split);
-        }
-        const std::uint32_t missing = feature.missing_rank();
-        std::uint32_t last_left = 0;
-        std::uint32_t first_right = missing;
-        const std::size_t middle = feature.with_ranks([&](const auto* ranks) {
-            return partition(node, [&](std::uint32_t row) {
-                const std::uint32_t rank = ranks[row];
-                const bool is_low = rank <= split.last_rank;
-                last_left = std::max(last_left, is_low ? rank : 0U);
-                first_right = std::min(first_right, is_low ? missing : rank);
-                return (rank == missing) ? split.missing_left : is_low;
-            });
-        });
-        const double threshold = first_right == missing
-                                     ? std::numeric_limits<double>::infinity()
-                                     : RankedColumns::threshold_between(
-                                           feature.values[last_left], feature.values[first_right]);
-        tree_.threshold[static_cast<std::size_t>(place)] = threshold;
-        return middle;
-    }
-
-    std::size_t apply_cut(const Open& node, const RankSplit& split) {
-        const std::size_t n_features = columns_.n_features();
-        return values_->with_values([&]<class Value>(const Value* values) {
-            const Value* column = values + split.feature;
-            const auto threshold = static_cast<Value>(split.threshold);
-            const bool missing_left = split.missing_left;
-            return partition(node, [=](std::uint32_t row) {
-                return RandomCuts<Target>::goes_left(column[row * n_features], threshold,
-                                                     missing_left);
-            });
-        });
-    }
-
-    std::size_t apply_categories(const Open& node, const RankSplit& split,
-                                 const RankedFeature& feature) {
-        const std::uint8_t* bins = feature.bins.data();
-        return partition(node, [&](std::uint32_t row) {
-            const std::size_t bin = bins[row];
-            if (bin == feature.n_bins) return split.missing_left;
-            return split.has_left(bin);
-        });
-    }
-
-    /// Stable, and no branch on the outcome.
-    template <class GoesLeft>
-    std::size_t partition(const Open& node, GoesLeft goes_left) {
-        std::size_t n_left = node.first;
-        std::size_t n_right = 0;
-        for (std::size_t i = node.first; i < node.last; ++i) {
-            const TreeRow item = items_[i];
-            const bool left = goes_left(row_of(item));
-            items_[n_left] = item;
-            right_[n_right] = item;
-            n_left += left ? 1 : 0;
-            n_right += left ? 0 : 1;
-        }
-        std::copy_n(right_.begin(), n_right, items_.begin() + static_cast<std::ptrdiff_t>(n_left));
-        return n_left;
+        const bool by_value = settings_.search == SplitSearch::kRandom && !split.is_categorical;
+        return by_value ? items_.apply(node.first, node.last, split, *values_, threshold)
+                        : items_.apply(node.first, node.last, split, feature, threshold);
     }
 
     /// Weights stand on a grid: ten rows of weight 0.1 may weigh a hair less than 1 there.
@@ -387,8 +322,7 @@ class TreeGrower {
     std::size_t n_wanted_;  ///< features a node looks at
     std::vector<std::uint32_t> features_;
     std::vector<std::size_t> swaps_;
-    std::vector<TreeRow> items_;
-    std::vector<TreeRow> right_;
+    TreeItems items_;
     std::vector<std::int64_t> total_;
     ForestTree tree_;
 };
