@@ -22,7 +22,7 @@ from spinney.ensembles.forests.growing import (
 from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import OutOfBag
 from spinney.ensembles.forests.paths import decision_paths
-from spinney.ensembles.forests.rows import ForestRows, read_forest_rows, resolved_sampler
+from spinney.ensembles.forests.rows import ForestRows, read_forest_rows
 from spinney.ensembles.forests.tree_views import TreeViews
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.model import Model, TreeForest
@@ -81,7 +81,7 @@ class Forest(Estimator):
         grower = make_grower(rows, params, self._n_threads())
         if goes_on:
             self._check_same(rows, params)
-        watch = self._watch(rows, grower, params)
+        watch = self._watch(grower, params)
         model = self._grown(grower, watch, goes_on=goes_on)
         self._adopt(model)
         self._learn(rows, watch)
@@ -114,21 +114,18 @@ class Forest(Estimator):
             and rows.recipe.sampler == self._known.recipe.sampler
         ):
             raise InvalidInput(
-                "warm_start=True goes on with the forest of an earlier fit, but X, y, the number of "
-                "rows or the sampler are not those it was grown with. Give the same data, or set "
-                "warm_start=False to begin anew."
+                "warm_start=True goes on with the forest of an earlier fit, but X, y, the number "
+                "of rows or the sampler are not those it was grown with. Give the same data, or "
+                "set warm_start=False to begin anew."
             )
 
-    def _watch(
-        self, rows: ForestRows, grower: Grower, params: Mapping[str, Any]
-    ) -> OutOfBag | None:
+    def _watch(self, grower: Grower, params: Mapping[str, Any]) -> OutOfBag | None:
         """Make the judge of rows out of bags, if one is needed."""
-        resolved_sampler(params)
         if not params["oob_score"] and params["n_estimators"] != "auto":
             return None
         if not grower.bags.leaves_rows_out:
             raise InvalidParameter(_OOB_NEEDS_BAGS)
-        return OutOfBag(rows.reading, rows.row_weights)
+        return OutOfBag(grower.rows.reading, grower.rows.row_weights)
 
     def _grown(self, grower: Grower, watch: OutOfBag | None, *, goes_on: bool) -> TreeForest:
         """Grow the trees that are wanted, behind those there are."""

@@ -86,7 +86,8 @@ class Knowledge:
         recipe = BagRecipe.from_state(meta["bags"], others)
         places = arrays.get("places")
         if places is None:
-            if given != recipe.n_rows or not _fits(recipe, model):
+            in_order = recipe.sampler in (None, "block")
+            if given != recipe.n_rows or not in_order or not _fits(recipe, model):
                 raise InvalidModel(_UNKNOWN)
             return cls(recipe, None, given)
         if (

@@ -4,7 +4,6 @@ import numpy as np
 
 from spinney.data.binning import native_columns
 from spinney.data.fixed_point import exact_sum
-from spinney.data.table import Table
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.forests.growing import CELLS_AT_ONCE, portions
 from spinney.model import TreeForest
@@ -19,7 +18,7 @@ class OutOfBag:
     """Means over the trees that did not see a row, tree after tree, and how good they are."""
 
     def __init__(self, reading: Reading, row_weights: FloatArray | None) -> None:
-        self._table: Table = reading.table
+        self._table = reading.table
         self._codes = None if reading.target.classes is None else reading.y.astype(np.int64)
         n_rows, width = len(reading.y), reading.target.n_outputs
         if self._codes is None:
