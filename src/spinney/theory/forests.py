@@ -15,6 +15,8 @@ from spinney.typing import AnyArray, FloatArray
 VARIANCES = ("infinitesimal", "jackknife", "mean")
 """Ways to estimate the variance of a forest's answers."""
 _ROWS_AT_ONCE = 4096
+_BLAS_PAYS = 1 << 26
+"""Products from which on BLAS is worth waking: its threads wait long on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -246,14 +248,16 @@ def _infinitesimal(
     counts: AnyArray, stands_for: FloatArray, *, replacement: bool, corrected: bool
 ) -> FloatArray:
     """Sum the squared covariances of answers and counts: t' N N' t / B²."""
-    n_trees = len(counts)
+    n_trees, n_rows = counts.shape
     n = float(stands_for.sum())
     drawn = float(counts.sum()) / n_trees
     form = np.zeros((n_trees, n_trees))
     for value in np.unique(stands_for):
         form += _gram(counts[:, stands_for == value]) / value
     if corrected:
-        form -= np.eye(n_trees) * (drawn if replacement else drawn * (n - drawn) / n)
+        # The sum over rows of the variances of their counts, each over what it stands for.
+        noise = drawn * n_rows / n if replacement else drawn * (n - drawn) / n
+        form -= np.eye(n_trees) * noise
     scale = 1.0 if replacement else n * (n - 1) / max(n - drawn, 1.0) ** 2
     return form * (scale / n_trees**2)
 
@@ -278,5 +282,8 @@ def _gram(counts: AnyArray) -> FloatArray:
     total = np.zeros((len(counts), len(counts)))
     for first in range(0, counts.shape[1], _ROWS_AT_ONCE):
         block = counts[:, first : first + _ROWS_AT_ONCE].astype(np.float64)
-        total += block @ block.T
+        if block.size * len(counts) < _BLAS_PAYS:
+            total += np.einsum("bi,ci->bc", block, block)
+        else:
+            total += block @ block.T
     return total

@@ -95,7 +95,7 @@ def test_rows_that_every_tree_saw_are_nan_and_left_out_of_the_score():
 
 def test_weights_count_in_the_score_and_rows_without_have_no_answer():
     weights = np.where(np.arange(150) % 5 == 0, 0, 1 + np.arange(150) % 3)
-    forest = RandomForestClassifier(60, random_state=0, oob_score=True).fit(IRIS, LABELS, weights)
+    forest = RandomForestClassifier(400, random_state=0, oob_score=True).fit(IRIS, LABELS, weights)
     known = weights > 0
     assert np.isnan(forest.oob_decision_function_[~known]).all()
     said = forest.classes_[forest.oob_decision_function_[known].argmax(axis=1)]

@@ -107,7 +107,7 @@ def test_variances_are_their_formulas():
 
 
 def test_published_bias_of_a_bagged_mean():
-    """Wager, Hastie and Efron (2014), N27: n = 50, 200 trees; raw estimates are n v / B too high."""
+    """Wager, Hastie and Efron (2014), N27: n = 50, 200 trees; raw ones are n v / B too high."""
     x = np.random.default_rng(4).normal(size=50)
     x *= math.sqrt(0.01459 * 50 / x.var())  # x.var() / n is the limit
     rng = np.random.default_rng(1)
