@@ -188,9 +188,7 @@ def test_grid_search_finds_the_same_model_as_a_direct_fit(estimator):
 
 @every_estimator
 def test_cross_validation_scores_are_good_and_repeatable(estimator):
-    first, second = (
-        cross_val_score(made(estimator), X, labels(estimator), cv=5) for _ in range(2)
-    )
+    first, second = (cross_val_score(made(estimator), X, labels(estimator), cv=5) for _ in range(2))
     assert np.array_equal(first, second)
     assert first.mean() > 0.85
 

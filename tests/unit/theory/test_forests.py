@@ -130,11 +130,11 @@ def test_published_bias_of_a_bagged_mean():
 def test_subsamples_of_a_mean_reach_the_variance_of_a_mean():
     """Wager and Athey (2018): with their factor the limit is that of s-row means, s² / n."""
     x = np.random.default_rng(4).normal(size=40)
-    order = np.random.default_rng(2).random((20_000, 40)).argsort(axis=1)
+    order = np.random.default_rng(2).random((2000, 40)).argsort(axis=1)
     counts = (order < 16).astype(int)
     said = (counts @ x / 16)[:, None]
     found = forest_variance(said, counts, replacement=False)[0]
-    assert found == pytest.approx(x.var(ddof=1) / 40 * 39 / 40, rel=0.05)
+    assert found == pytest.approx(x.var(ddof=1) / 40 * 39 / 40, rel=0.1)
 
 
 def test_weights_stand_for_rows():

@@ -54,7 +54,8 @@ class ClassForest(ClassifierMixin, Forest):
 
     def predict(self, X: TableLike) -> AnyArray:
         """Class of the largest share; ties go to the first of ``classes_``."""
-        labels: AnyArray = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        shares = self.predict_proba(X)
+        labels: AnyArray = self.classes_[shares.argmax(axis=1)]
         return labels
 
     def strength(self, X: TableLike, y: Any) -> Strength:

@@ -38,6 +38,6 @@ class TreeViews(Sequence[Any]):
         kind = DecisionTreeClassifier if is_class else DecisionTreeRegressor
         known = [name for name in kind._get_param_names() if name not in _NOT_OF_TREES]  # noqa: SLF001
         own = {name: self._parameters[name] for name in known if name in self._parameters}
-        tree = kind(**own, random_state=random_bits(self._seed, Stream.ROWS, place))
+        tree = kind(**own, random_state=random_bits(self._seed, Stream.ROWS, place) >> 33)
         tree._adopt(self._model[place : place + 1])  # noqa: SLF001 - how a model becomes an estimator
         return tree
