@@ -102,7 +102,8 @@ class BagRecipe:
             or any(not _is_sound(name, array, meta["n_rows"]) for name, array in arrays.items())
         ):
             raise InvalidModel("how the rows of trees were drawn is missing or unknown")
-        return cls(**meta, **{name: array.copy() for name, array in arrays.items()})
+        parts: dict[str, Any] = {name: array.copy() for name, array in arrays.items()}
+        return cls(**meta, **parts)
 
 
 def _is_sound(name: str, array: AnyArray, n_rows: int) -> bool:

@@ -241,7 +241,8 @@ def variances_of(form: FloatArray, answers: FloatArray) -> FloatArray:
     deviations = answers - answers.mean(axis=0)
     moved = np.einsum("bc,cx->bx", form, deviations)  # in one order, whatever the machine
     variances: FloatArray = np.einsum("bx,bx->x", deviations, moved)
-    return np.maximum(variances, 0.0)
+    not_negative: FloatArray = np.maximum(variances, 0.0)
+    return not_negative
 
 
 def _infinitesimal(

@@ -50,7 +50,8 @@ class ClassForest(ClassifierMixin, Forest):
     def predict_log_proba(self, X: TableLike) -> FloatArray:
         """Logarithm of ``predict_proba``; -inf where a class has no share."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            logarithms: FloatArray = np.log(self.predict_proba(X))
+        return logarithms
 
     def predict(self, X: TableLike) -> AnyArray:
         """Class of the largest share; ties go to the first of ``classes_``."""

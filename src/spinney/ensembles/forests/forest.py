@@ -45,6 +45,8 @@ class Forest(Estimator):
     _oob_name: ClassVar[str]
     """Attribute that holds answers out of bag."""
     model_: TreeForest
+    oob_score_: float
+    oob_curve_: FloatArray
     verbose: int
     _known: Knowledge
 
@@ -155,9 +157,9 @@ class Forest(Estimator):
             return self.model_ if goes_on else part or grower.freeze(parts[0])
         return grower.freeze(join_grown(parts))
 
-    def _step(self, grower: Grower, wanted: Any) -> int:
+    def _step(self, grower: Grower, wanted: int | str) -> int:
         """Count the trees grown at a time; it changes no tree."""
-        if wanted == "auto":
+        if isinstance(wanted, str):
             return AUTO_STEP
         few = max(grower.n_threads, -(-wanted // 10)) if self.verbose else wanted
         recipe = grower.rows.recipe
@@ -245,7 +247,8 @@ class Forest(Estimator):
         if not some.any():
             return np.zeros(n_features)
         means: FloatArray = (gains[some] / totals[some]).mean(axis=0)
-        return means / means.sum()
+        shares: FloatArray = means / means.sum()
+        return shares
 
     def apply(self, X: TableLike) -> CodeArray:
         """Find the leaf each row falls into, numbered within its tree; (n_rows, n_trees)."""
@@ -285,9 +288,10 @@ class Forest(Estimator):
         met = sparse.csr_array(
             (np.ones(len(places[0]), np.float32), (places[0], nodes[places])), shape=shape
         )
-        meetings = (met @ met.T).toarray().astype(np.float64)
+        meetings: FloatArray = (met @ met.T).toarray().astype(np.float64)
         if not out_of_bag:
-            return meetings / len(self.model_)
+            meetings /= len(self.model_)
+            return meetings
         asked = unseen.astype(np.float64)
         with np.errstate(invalid="ignore"):
             shares: FloatArray = meetings / (asked @ asked.T)
@@ -336,8 +340,8 @@ class Forest(Estimator):
             raise InvalidModel("what the estimator knows beside its model is missing or unknown")
         self._known = known
         if own:
-            self.oob_score_: float = meta["oob_score"]
-            self.oob_curve_: FloatArray = own["oob_curve"].copy()
+            self.oob_score_ = meta["oob_score"]
+            self.oob_curve_ = own["oob_curve"].copy()
             setattr(self, self._oob_name, own["oob_answers"].copy())
 
     def _oob_flat(self) -> bool:
