@@ -11,6 +11,14 @@ if TYPE_CHECKING:
     from spinney.ensembles.adaptive.classifier import AdaBoostClassifier as AdaBoostClassifier
     from spinney.ensembles.adaptive.matrix import boost_matrix as boost_matrix
     from spinney.ensembles.adaptive.regressor import AdaBoostRegressor as AdaBoostRegressor
+    from spinney.ensembles.forests.extra_trees import ExtraTreesClassifier as ExtraTreesClassifier
+    from spinney.ensembles.forests.extra_trees import ExtraTreesRegressor as ExtraTreesRegressor
+    from spinney.ensembles.forests.random_forest import (
+        RandomForestClassifier as RandomForestClassifier,
+    )
+    from spinney.ensembles.forests.random_forest import (
+        RandomForestRegressor as RandomForestRegressor,
+    )
     from spinney.ensembles.functional.classifier import (
         FunctionalGradientBoostingClassifier as FunctionalGradientBoostingClassifier,
     )
@@ -46,6 +54,8 @@ ESTIMATORS = {
     "AdaBoostRegressor": "spinney.ensembles.adaptive.regressor",
     "DecisionTreeClassifier": "spinney.ensembles.trees.decision_tree",
     "DecisionTreeRegressor": "spinney.ensembles.trees.decision_tree",
+    "ExtraTreesClassifier": "spinney.ensembles.forests.extra_trees",
+    "ExtraTreesRegressor": "spinney.ensembles.forests.extra_trees",
     "FunctionalGradientBoostingClassifier": "spinney.ensembles.functional.classifier",
     "FunctionalGradientBoostingRegressor": "spinney.ensembles.functional.regressor",
     "GradientBoostingClassifier": "spinney.ensembles.gradient.classifier",
@@ -54,6 +64,8 @@ ESTIMATORS = {
     "HistGradientBoostingRegressor": "spinney.ensembles.gradient.drop_in",
     "L2BoostRegressor": "spinney.ensembles.functional.l2_boost",
     "MarginBoostClassifier": "spinney.ensembles.margin.classifier",
+    "RandomForestClassifier": "spinney.ensembles.forests.random_forest",
+    "RandomForestRegressor": "spinney.ensembles.forests.random_forest",
     "RobustBoostClassifier": "spinney.ensembles.robust.classifier",
 }
 """Public estimators and where they live; a model file may name these classes and no others."""
@@ -70,6 +82,8 @@ __all__ = [
     "AdaBoostRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
     "FunctionalGradientBoostingClassifier",
     "FunctionalGradientBoostingRegressor",
     "GradientBoostingClassifier",
@@ -78,6 +92,8 @@ __all__ = [
     "HistGradientBoostingRegressor",
     "L2BoostRegressor",
     "MarginBoostClassifier",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
     "RobustBoostClassifier",
     "boost_matrix",
     "load",

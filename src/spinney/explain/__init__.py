@@ -11,6 +11,7 @@ from spinney.explain.importance import gain_importance as gain_importance
 from spinney.explain.importance import split_importance as split_importance
 from spinney.explain.interaction import Interactions as Interactions
 from spinney.explain.interaction import h_statistic as h_statistic
+from spinney.explain.out_of_bag import out_of_bag_importance as out_of_bag_importance
 from spinney.explain.permutation import permutation_importance as permutation_importance
 from spinney.explain.reading import raw_output_names as raw_output_names
 from spinney.explain.row import RowExplanation as RowExplanation
@@ -46,6 +47,7 @@ __all__: list[str] = [
     "gain_importance",
     "h_statistic",
     "individual_curves",
+    "out_of_bag_importance",
     "partial_dependence",
     "permutation_importance",
     "raw_output_names",

@@ -21,8 +21,23 @@ class Bags:
     [[1, 1, 1], [1, 1, 1]]
     """
 
+    unit = 1
+    """How many counts in ``given`` make one row: more than 1 where rows count in parts."""
+    leaves_rows_out = False
+    """Whether a tree has rows out of its bag."""
+
     def __init__(self, n_rows: int) -> None:
         self.n_rows = n_rows
+
+    @property
+    def most(self) -> int:
+        """A bound on the sum of the counts of a tree."""
+        return self.n_rows
+
+    @property
+    def size(self) -> float:
+        """How many rows a tree sees, counting repetitions; the expected number if it varies."""
+        return float(self.n_rows)
 
     @property
     def draws(self) -> tuple[int, AnyArray]:
@@ -34,7 +49,7 @@ class Bags:
         return np.empty((0, self.n_rows), np.uint32)
 
     def counts(self, trees: range) -> AnyArray:
-        """Give how often each of these trees counts each row; (n_trees, n_rows) uint32."""
+        """Give how often each of these trees sees each row; (n_trees, n_rows) uint32."""
         return np.ones((len(trees), self.n_rows), np.uint32)
 
 
@@ -49,6 +64,8 @@ class Bootstrap(Bags):
     [1000, 1000, 1000]
     """
 
+    leaves_rows_out = True
+
     def __init__(
         self, n_rows: int, n_draws: int, *, seed: int, weights: FloatArray | None = None
     ) -> None:
@@ -57,6 +74,16 @@ class Bootstrap(Bags):
         self._draws: tuple[int, Any] = (n_draws, np.empty(0, np.int64))
         if weights is not None:
             self._draws = (n_draws, np.cumsum(fixed_weights(weights, bits=62)[0]))
+
+    @property
+    def most(self) -> int:
+        """As many as are drawn."""
+        return self._draws[0]
+
+    @property
+    def size(self) -> float:
+        """As many as are drawn."""
+        return float(self._draws[0])
 
     @property
     def draws(self) -> tuple[int, AnyArray]:

@@ -17,6 +17,9 @@ from spinney.theory.complexity import matrix_rademacher as matrix_rademacher
 from spinney.theory.complexity import stump_rademacher as stump_rademacher
 from spinney.theory.complexity import vc_complexity as vc_complexity
 from spinney.theory.complexity import vc_dimension as vc_dimension
+from spinney.theory.forests import Strength as Strength
+from spinney.theory.forests import forest_strength as forest_strength
+from spinney.theory.forests import forest_variance as forest_variance
 from spinney.theory.games import GameSolution as GameSolution
 from spinney.theory.games import Separability as Separability
 from spinney.theory.games import hedge_regret_bound as hedge_regret_bound
@@ -55,6 +58,7 @@ __all__: list[str] = [
     "MarginRisk",
     "Separability",
     "Statement",
+    "Strength",
     "SuspectRows",
     "Trace",
     "TrainingErrorBounds",
@@ -64,6 +68,8 @@ __all__: list[str] = [
     "detect_mislabels",
     "dual_exponent",
     "dual_norm",
+    "forest_strength",
+    "forest_variance",
     "guaranteed_margin",
     "hedge_regret_bound",
     "log_growth",

@@ -1,0 +1,1 @@
+"""Forests: many trees, each grown on rows and features of its own."""

@@ -1,0 +1,134 @@
+"""What forests of classes and forests of numbers say."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from spinney.ensembles.forests.forest import Forest
+from spinney.ensembles.forests.uncertainty import standard_errors
+from spinney.errors import InvalidInput
+from spinney.theory.forests import Strength, forest_strength
+from spinney.typing import AnyArray, FloatArray, TableLike
+
+
+class ClassForest(ClassifierMixin, Forest):
+    """A forest whose trees vote for classes."""
+
+    _task = "classification"
+    _oob_name: ClassVar[str] = "oob_decision_function_"
+    classes_: AnyArray
+
+    @property
+    def n_classes_(self) -> int:
+        """How many classes there are."""
+        self._check_fitted()
+        return len(self.classes_)
+
+    def predict_proba(
+        self, X: TableLike, *, return_std: bool = False, std_method: str = "infinitesimal"
+    ) -> Any:
+        """Give the mean share of each class in the row's leaves, or the share of votes for it.
+
+        Parameters
+        ----------
+        X : table
+        return_std : bool
+            Whether to give standard errors as well: of the shares, over draws of training rows.
+        std_method : {"infinitesimal", "jackknife", "mean"}
+            How they are estimated; see :func:`spinney.theory.forest_variance`.
+
+        Returns
+        -------
+        shares : (n_rows, n_classes); with ``return_std`` a pair of two such arrays
+        """
+        shares: FloatArray = self._predictions(X)
+        if not return_std:
+            return shares
+        return shares, standard_errors(self.model_, self._known, self.apply(X), std_method)
+
+    def predict_log_proba(self, X: TableLike) -> FloatArray:
+        """Logarithm of ``predict_proba``; -inf where a class has no share."""
+        with np.errstate(divide="ignore"):
+            logarithms: FloatArray = np.log(self.predict_proba(X))
+        return logarithms
+
+    def predict(self, X: TableLike) -> AnyArray:
+        """Class of the largest share; ties go to the first of ``classes_``."""
+        shares = self.predict_proba(X)
+        labels: AnyArray = self.classes_[shares.argmax(axis=1)]
+        return labels
+
+    def strength(self, X: TableLike, y: Any) -> Strength:
+        """Compute Breiman's strength and correlation of the trees, and the bound they give.
+
+        Parameters
+        ----------
+        X, y : the table and labels the forest was fitted on
+            Trees vote on the rows that they did not see.
+
+        Returns
+        -------
+        Strength
+
+        Examples
+        --------
+        >>> from spinney import RandomForestClassifier
+        >>> from spinney.datasets import make_twonorm
+        >>> data = make_twonorm(300, random_state=0)
+        >>> forest = RandomForestClassifier(random_state=0).fit(data.X, data.y)
+        >>> found = forest.strength(data.X, data.y)
+        >>> found.error < found.bound
+        True
+        """
+        unseen = self.out_of_bag(X)
+        nodes = self.apply(X) + self.model_.arrays["tree_start"][:-1]
+        votes = self.model_.arrays["values"].argmax(axis=1)[nodes]
+        return forest_strength(votes, unseen, self._codes(y, len(votes)))
+
+    def _codes(self, y: Any, n_rows: int) -> AnyArray:
+        labels = np.asarray(y)
+        codes = np.searchsorted(self.classes_, labels).clip(max=len(self.classes_) - 1)
+        if labels.shape != (n_rows,) or not (self.classes_[codes] == labels).all():
+            raise InvalidInput(
+                f"y does not fit: expected {n_rows} labels, each one of the {len(self.classes_)} "
+                "classes the forest was fitted on."
+            )
+        return codes
+
+
+class NumberForest(RegressorMixin, Forest):
+    """A forest whose trees say numbers."""
+
+    _task = "regression"
+    _oob_name: ClassVar[str] = "oob_prediction_"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def predict(
+        self, X: TableLike, *, return_std: bool = False, std_method: str = "infinitesimal"
+    ) -> Any:
+        """Mean over trees of the mean target in the row's leaf; (n_rows,) or (n_rows, n_outputs).
+
+        Parameters
+        ----------
+        X : table
+        return_std : bool
+            Whether to give standard errors as well: of the mean, over draws of training rows. They
+            say how far off the forest's own expectation is, not how targets scatter around it.
+        std_method : {"infinitesimal", "jackknife", "mean"}
+            How they are estimated; see :func:`spinney.theory.forest_variance`.
+
+        Returns
+        -------
+        means : array; with ``return_std`` a pair of two such arrays
+        """
+        means: FloatArray = self._predictions(X)
+        flat = means.shape[1] == 1
+        if not return_std:
+            return means[:, 0] if flat else means
+        errors = standard_errors(self.model_, self._known, self.apply(X), std_method)
+        return (means[:, 0], errors[:, 0]) if flat else (means, errors)

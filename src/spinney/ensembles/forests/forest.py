@@ -1,0 +1,349 @@
+"""What all forests share: growing, asking, and what is known of trees and their rows."""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from spinney.data.intake import read_table
+from spinney.ensembles.estimator import Estimator
+from spinney.ensembles.fitting import IntakeSettings
+from spinney.ensembles.forests.growing import (
+    Grower,
+    Progress,
+    join_grown,
+    make_grower,
+    parts_of,
+    portions,
+)
+from spinney.ensembles.forests.knowledge import Knowledge
+from spinney.ensembles.forests.out_of_bag import OutOfBag
+from spinney.ensembles.forests.paths import decision_paths
+from spinney.ensembles.forests.rows import ForestRows, read_forest_rows
+from spinney.ensembles.forests.tree_views import TreeViews
+from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
+from spinney.model import Model, TreeForest
+from spinney.model.model import State
+from spinney.randomness import seed_from
+from spinney.typing import AnyArray, CodeArray, FloatArray, TableLike
+
+AUTO_STEP, AUTO_MOST = 50, 2000
+"""Trees that ``n_estimators="auto"`` grows between two looks at the curve, and at most."""
+_OOB_NEEDS_BAGS = (
+    "Out of bag estimation only available if bootstrap=True, or with a sampler that leaves rows "
+    "out of bags. Set one of them, or oob_score=False and a number for n_estimators."
+)
+
+
+class Forest(Estimator):
+    """Trees grown on rows and features of their own, whose answers are averaged."""
+
+    _model_class: ClassVar[type[Model]] = TreeForest
+    _oob_name: ClassVar[str]
+    """Attribute that holds answers out of bag."""
+    model_: TreeForest
+    oob_score_: float
+    oob_curve_: FloatArray
+    verbose: int
+    _known: Knowledge
+
+    def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : table of n rows
+            pandas, polars or Arrow table, NumPy array, SciPy sparse matrix.
+        y : n labels or numbers
+        sample_weight : n numbers, optional
+            A weight of k counts as the row k times; rows of weight 0 are as if absent. A bootstrap
+            draws rows by their weights: as many as the weights add up to if they are whole numbers
+            (of a mean up to 100), else as many as there are rows.
+        groups : n labels, optional
+            For ``sampler="group"``: rows of a group are drawn together.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        params = self.get_params(deep=False)
+        goes_on = bool(params["warm_start"]) and hasattr(self, "model_")
+        if goes_on and params["n_estimators"] == len(self.model_):
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new trees.",
+                UserWarning,
+                stacklevel=2,
+            )
+        seed = self._known.recipe.seed if goes_on else seed_from(params["random_state"])
+        rows = read_forest_rows((X, y, sample_weight, groups), self._intake(), params, seed)
+        grower = make_grower(rows, params, self._n_threads())
+        if goes_on:
+            self._check_same(rows, params)
+        watch = self._watch(grower, params)
+        model = self._grown(grower, watch, goes_on=goes_on)
+        self._adopt(model)
+        self._learn(rows, watch)
+        return self
+
+    def _intake(self) -> IntakeSettings:
+        params = self.get_params(deep=False)
+        return IntakeSettings(
+            estimator_name=type(self).__name__,
+            task=self._task,
+            categorical_features=params["categorical_features"],
+            class_weight=params.get("class_weight"),
+            max_bins=params.get("max_bins", 255),
+            n_threads=self._n_threads(),
+        )
+
+    def _check_same(self, rows: ForestRows, params: Mapping[str, Any]) -> None:
+        """Refuse to go on with a forest of other data."""
+        wanted, there = params["n_estimators"], len(self.model_)
+        if wanted != "auto" and wanted < there:
+            raise InvalidParameter(
+                f"n_estimators={wanted} must be larger or equal to len(estimators_)={there} when "
+                "warm_start==True. Ask for more trees, or set warm_start=False to begin anew."
+            )
+        reading = rows.reading
+        if not (
+            reading.schema == self.model_.schema
+            and reading.target.same_as(self.model_.target)
+            and rows.recipe.n_rows == self._known.recipe.n_rows
+            and rows.recipe.sampler == self._known.recipe.sampler
+        ):
+            raise InvalidInput(
+                "warm_start=True goes on with the forest of an earlier fit, but X, y, the number "
+                "of rows or the sampler are not those it was grown with. Give the same data, or "
+                "set warm_start=False to begin anew."
+            )
+
+    def _watch(self, grower: Grower, params: Mapping[str, Any]) -> OutOfBag | None:
+        """Make the judge of rows out of bags, if one is needed."""
+        if not params["oob_score"] and params["n_estimators"] != "auto":
+            return None
+        if not grower.bags.leaves_rows_out:
+            raise InvalidParameter(_OOB_NEEDS_BAGS)
+        return OutOfBag(grower.rows.reading, grower.rows.row_weights)
+
+    def _grown(self, grower: Grower, watch: OutOfBag | None, *, goes_on: bool) -> TreeForest:
+        """Grow the trees that are wanted, behind those there are."""
+        wanted = self.get_params(deep=False)["n_estimators"]
+        parts: list[Any] = []
+        n_grown = 0
+        if goes_on:
+            parts.append(parts_of(self.model_))
+            n_grown = len(self.model_)
+            if watch is not None:
+                watch.add(self.model_, grower.bags, 0, grower.n_threads)
+        last = AUTO_MOST if wanted == "auto" else wanted
+        progress = Progress(n_grown, last) if self.verbose else None
+        part = None
+        for some in portions(range(n_grown, last), self._step(grower, wanted)):
+            if wanted == "auto" and watch is not None and n_grown and watch.is_flat():
+                break
+            arrays = grower.grow(some)
+            parts.append(arrays)
+            n_grown = some.stop
+            if watch is not None:
+                part = grower.freeze(arrays)
+                watch.add(part, grower.bags, some.start, grower.n_threads)
+            if progress is not None:
+                progress.show(n_grown)
+        if len(parts) == 1:
+            return self.model_ if goes_on else part or grower.freeze(parts[0])
+        return grower.freeze(join_grown(parts))
+
+    def _step(self, grower: Grower, wanted: int | str) -> int:
+        """Count the trees grown at a time; it changes no tree."""
+        if isinstance(wanted, str):
+            return AUTO_STEP
+        few = max(grower.n_threads, -(-wanted // 10)) if self.verbose else wanted
+        recipe = grower.rows.recipe
+        drawn_by_trees = recipe.sampler in (None, "bootstrap") and recipe.classes is None
+        return few if drawn_by_trees else min(few, grower.at_once())
+
+    def _learn(self, rows: ForestRows, watch: OutOfBag | None) -> None:
+        """Keep what is known beside the model."""
+        self._known = Knowledge.of(rows)
+        for name in ("oob_score_", "oob_curve_", self._oob_name):
+            self.__dict__.pop(name, None)
+        scoring = self.get_params(deep=False)["oob_score"]
+        if watch is None or not scoring:
+            return
+        if not watch.asked.all():
+            warnings.warn(
+                "Some inputs do not have OOB scores. This probably means too few trees were used "
+                "to compute any reliable OOB estimates: grow more.",
+                UserWarning,
+                stacklevel=3,
+            )
+        answers = watch.answers()
+        self.oob_curve_ = np.array(watch.curve)
+        self.oob_score_ = float(watch.curve[-1])
+        if callable(scoring):
+            self.oob_score_ = self._scored(scoring, answers, rows)
+        spread = self._known.spread(answers)
+        setattr(self, self._oob_name, spread[:, 0] if self._oob_flat() else spread)
+
+    def _scored(self, scoring: Any, answers: FloatArray, rows: ForestRows) -> float:
+        """Ask the user's own score, of the rows that some tree did not see."""
+        known = ~np.isnan(answers[:, 0])
+        y, classes = rows.reading.y, self.model_.target.classes
+        if classes is not None:
+            right, said = classes[y.astype(np.int64)], classes[answers.argmax(axis=1)]
+        else:
+            right, said = (a[:, 0] if y.shape[1] == 1 else a for a in (y, answers))
+        return float(scoring(right[known], said[known]))
+
+    # What is known of the trees
+
+    def __len__(self) -> int:
+        return len(self.model_) if hasattr(self, "model_") else 0
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, index: int) -> Any:
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
+    @property
+    def estimators_(self) -> TreeViews:
+        """The trees as fitted estimators, made when they are asked for."""
+        check_is_fitted(self)
+        return TreeViews(self.model_, self.get_params(deep=False), self._known.recipe.seed)
+
+    @property
+    def estimators_samples_(self) -> list[AnyArray]:
+        """Rows each tree was grown on, by their numbers, as often as it counts them."""
+        check_is_fitted(self)
+        return self._known.samples(len(self.model_))
+
+    @property
+    def n_outputs_(self) -> int:
+        """Outputs of y: 1, or as many numbers as a row has."""
+        check_is_fitted(self)
+        target = self.model_.target
+        return 1 if target.classes is not None else target.n_outputs
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Mean over trees of each feature's share in the tree's gain; sums to 1 if any splits."""
+        check_is_fitted(self)
+        arrays, n_features = self.model_.arrays, self.n_features_in_
+        splits = arrays["feature"] >= 0
+        tree_of_node = np.repeat(np.arange(len(self.model_)), np.diff(arrays["tree_start"]))
+        cells = tree_of_node[splits] * n_features + arrays["feature"][splits]
+        gains = np.bincount(cells, arrays["gain"][splits], len(self.model_) * n_features)
+        gains = gains.reshape(-1, n_features)
+        totals = gains.sum(axis=1, keepdims=True)
+        some = totals[:, 0] > 0
+        if not some.any():
+            return np.zeros(n_features)
+        means: FloatArray = (gains[some] / totals[some]).mean(axis=0)
+        shares: FloatArray = means / means.sum()
+        return shares
+
+    def apply(self, X: TableLike) -> CodeArray:
+        """Find the leaf each row falls into, numbered within its tree; (n_rows, n_trees)."""
+        self._check_fitted()
+        return self.model_.leaf_ids(
+            X, n_threads=self._n_threads(), estimator_name=type(self).__name__
+        )
+
+    def decision_path(self, X: TableLike) -> tuple[sparse.csr_matrix, AnyArray]:
+        """Say which nodes each row passes.
+
+        Returns
+        -------
+        indicator : sparse matrix (n_rows, n_nodes of all trees)
+            1 where the row passes the node.
+        n_nodes_ptr : (n_trees + 1,)
+            Where the nodes of each tree begin.
+        """
+        leaves = self.apply(X)
+        return decision_paths(self.model_, leaves), self.model_.arrays["tree_start"].copy()
+
+    def proximities(self, X: TableLike, *, out_of_bag: bool = False) -> FloatArray:
+        """Give the share of trees in which two rows fall into the same leaf; (n_rows, n_rows).
+
+        Parameters
+        ----------
+        X : table
+        out_of_bag : bool
+            For the rows the forest was fitted on: of the trees that saw neither row only; NaN
+            where there is none.
+        """
+        leaves = self.apply(X)
+        unseen = self.out_of_bag(X) if out_of_bag else np.ones(leaves.shape, bool)
+        nodes = leaves + self.model_.arrays["tree_start"][:-1]
+        places = np.nonzero(unseen)
+        shape = (len(leaves), len(self.model_.arrays["feature"]))
+        met = sparse.csr_array(
+            (np.ones(len(places[0]), np.float32), (places[0], nodes[places])), shape=shape
+        )
+        meetings: FloatArray = (met @ met.T).toarray().astype(np.float64)
+        if not out_of_bag:
+            meetings /= len(self.model_)
+            return meetings
+        asked = unseen.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            shares: FloatArray = meetings / (asked @ asked.T)
+        return shares
+
+    def out_of_bag(self, X: TableLike) -> AnyArray:
+        """Say which trees did not see which rows: booleans (n_rows, n_trees).
+
+        X must be the table the forest was fitted on; only its number of rows is looked at.
+        """
+        self._check_fitted()
+        n_rows = read_table(X).n_rows
+        if n_rows != self._known.n_given:
+            raise InvalidInput(
+                f"X has {n_rows} rows, but the forest was fitted on {self._known.n_given}: which "
+                "trees did not see a row is known for those alone. Give the same table."
+            )
+        return self._known.unseen(len(self.model_))
+
+    # Files
+
+    def _attributes(self) -> State:
+        meta, arrays = self._known.to_state()
+        if hasattr(self, "oob_score_"):
+            meta["oob_score"] = self.oob_score_
+            arrays |= {"oob_curve": self.oob_curve_, "oob_answers": getattr(self, self._oob_name)}
+        return meta, arrays
+
+    def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+        scores = ("oob_curve", "oob_answers")
+        own = {name: arrays[name] for name in scores if name in arrays}
+        others = {name: array for name, array in arrays.items() if name not in scores}
+        known = Knowledge.from_state(meta, others, self.model_)
+        n_outputs = self.model_.target.n_outputs
+        shapes = [(known.n_given, n_outputs), (known.n_given,) if self._oob_flat() else ()]
+        if set(meta) - {"oob_score"} != {"bags", "n_given"} or (
+            (own or "oob_score" in meta)
+            and (
+                len(own) != 2
+                or type(meta.get("oob_score")) is not float
+                or any(array.dtype != "<f8" for array in own.values())
+                or own["oob_curve"].shape != (len(self.model_),)
+                or own["oob_answers"].shape not in shapes
+            )
+        ):
+            raise InvalidModel("what the estimator knows beside its model is missing or unknown")
+        self._known = known
+        if own:
+            self.oob_score_ = meta["oob_score"]
+            self.oob_curve_ = own["oob_curve"].copy()
+            setattr(self, self._oob_name, own["oob_answers"].copy())
+
+    def _oob_flat(self) -> bool:
+        """Tell whether answers out of bag are one number per row."""
+        return self._task == "regression" and self.model_.target.n_outputs == 1

@@ -1,0 +1,227 @@
+"""Growing the trees of a forest, some at a time."""
+
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spinney.data.binning import Binner
+from spinney.ensembles.forests.rows import ForestRows
+from spinney.ensembles.forests.rules import CLASS_CRITERIA, NUMBER_CRITERIA, TWO_CLASS_CRITERIA
+from spinney.ensembles.trees.limits import n_drawn
+from spinney.errors import InvalidInput, SmallWeights
+from spinney.model import Policy, TreeForest
+from spinney.model.forest import NODE_ARRAYS, Output, TreeSum
+from spinney.resampling.bags import Bags
+from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
+from spinney.trees.settings import TreeSettings
+from spinney.typing import AnyArray
+
+CELLS_AT_ONCE = 1 << 24
+"""Rows times trees for which counts, or leaves, are kept at a time: 64 MB."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grower:
+    """Everything the trees of a forest share."""
+
+    rows: ForestRows
+    table: RankedTable
+    target: TreeTarget
+    settings: ForestSettings
+    bags: Bags
+    policy: Policy
+    votes_hard: bool
+    n_threads: int
+
+    def grow(self, trees: range) -> dict[str, AnyArray]:
+        """Grow some trees, by their numbers."""
+        arrays = self.table.grow(self.target, self.settings, self.bags, trees)
+        if self.bags.unit != 1:  # rows were counted in units: back to rows
+            arrays["weight"] = arrays["weight"] / self.bags.unit
+            arrays["gain"] = arrays["gain"] / self.bags.unit
+        if self.votes_hard:
+            arrays["values"] = hard_votes(arrays["values"])
+        return arrays
+
+    def freeze(self, arrays: Mapping[str, AnyArray]) -> TreeForest:
+        """Make a model of trees."""
+        reading = self.rows.reading
+        return TreeForest.from_trees(
+            TreeSum(arrays, np.zeros(self.target.width)),
+            reading.schema,
+            reading.target,
+            self.table.features,
+            output=Output(link="identity", aggregate="mean"),
+            policy=self.policy,
+        )
+
+    def at_once(self) -> int:
+        """Count the trees whose counts of rows fit into the room for them."""
+        return max(self.n_threads, CELLS_AT_ONCE // max(1, self.rows.recipe.n_rows))
+
+
+def make_grower(rows: ForestRows, params: Mapping[str, Any], n_threads: int) -> Grower:
+    """Rank the table and put the targets on their grids."""
+    reading, bags = rows.reading, rows.recipe.bags()
+    binner = Binner.of_categories(reading.table, reading.weights)
+    table = RankedTable(
+        reading.table, binner, max_bins=params.get("max_bins", 255), n_threads=n_threads
+    )
+    return Grower(
+        rows,
+        table,
+        _target(rows, params["criterion"], bags),
+        _settings(rows, params, bags),
+        bags,
+        Policy(unseen=params["unseen"], extra=params["extra_columns"]),
+        votes_hard=params.get("voting") == "hard",
+        n_threads=n_threads,
+    )
+
+
+def _target(rows: ForestRows, criterion: str, bags: Bags) -> TreeTarget:
+    y, weights = rows.reading.y, rows.tree_weights
+    if rows.reading.target.classes is not None:
+        n_classes = rows.reading.target.n_outputs
+        if criterion in TWO_CLASS_CRITERIA and n_classes > 2:
+            raise InvalidInput(
+                f"criterion={criterion!r} takes two classes, but y has {n_classes}. Use 'gini' or "
+                "'entropy'."
+            )
+        own = CLASS_CRITERIA[criterion]
+        return TreeTarget.of_classes(y, n_classes, weights, criterion=own)
+    if criterion == "poisson":
+        _check_poisson(y)
+    return TreeTarget.of_numbers(
+        y, weights, criterion=NUMBER_CRITERIA[criterion], n_drawn=bags.most
+    )
+
+
+def _check_poisson(y: AnyArray) -> None:
+    if y.shape[1] > 1:
+        raise InvalidInput(
+            f"criterion='poisson' takes one output, but y has {y.shape[1]}. Fit one forest each, "
+            "or use 'squared_error'."
+        )
+    if (y < 0).any():
+        raise InvalidInput(
+            "Some value(s) of y are negative which is not allowed for Poisson regression. Give "
+            "counts or rates, or use criterion='squared_error'."
+        )
+    if not (y > 0).any():
+        raise InvalidInput(
+            "Sum of y is not strictly positive which is necessary for Poisson regression. Give "
+            "some positive number, or use criterion='squared_error'."
+        )
+
+
+def _settings(rows: ForestRows, params: Mapping[str, Any], bags: Bags) -> ForestSettings:
+    """Give the limits of trees; their weights are in the units of the bags."""
+    total, unit = rows.total, bags.unit
+    split = _limit(params["min_samples_split"], total, least=2)
+    leaf = max(
+        _limit(params["min_samples_leaf"], total, least=1),
+        params["min_weight_fraction_leaf"] * total,
+    )
+    n_rows = len(rows.reading.y)
+    if rows.tree_weights is not None and total < max(split, 2 * leaf) <= n_rows / 10:
+        warnings.warn(
+            f"The sample weights add up to {total:g}, less than a node must weigh to be split, so "
+            "every tree is a single leaf. A weight counts as that many rows: give "
+            "min_samples_split and min_samples_leaf as shares, or scale the weights up.",
+            SmallWeights,
+            stacklevel=4,
+        )
+    # scikit-learn's impurity of several outputs is their mean, and the gain is their sum.
+    n_outputs = 1 if rows.reading.target.classes is not None else rows.reading.y.shape[1]
+    tree = TreeSettings(
+        max_leaf_nodes=params["max_leaf_nodes"],
+        max_depth=params["max_depth"],
+        min_samples_split=split * unit,
+        min_samples_leaf=leaf * unit,
+        min_gain=params["min_impurity_decrease"] * total * unit * n_outputs,
+        max_features=n_drawn(params["max_features"], len(rows.reading.schema.names)),
+        seed=rows.recipe.seed,
+    )
+    return ForestSettings(tree=tree, search=params.get("search", "random"), shuffle=True)
+
+
+def _limit(limit: float, total: float, *, least: int) -> float:
+    """Give a limit as a weight; 0 where it is none, as any child has a row."""
+    weight = limit * total if isinstance(limit, float | np.floating) else float(limit)
+    return 0.0 if weight <= least else weight
+
+
+def hard_votes(values: AnyArray) -> AnyArray:
+    """Give a 1 to the first of the largest shares of each node, 0 to the others.
+
+    Examples
+    --------
+    >>> hard_votes(np.array([[0.2, 0.8], [0.5, 0.5]]))
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    votes = np.zeros_like(values)
+    votes[np.arange(len(values)), values.argmax(axis=1)] = 1.0
+    return votes
+
+
+def join_grown(parts: Sequence[Mapping[str, AnyArray]]) -> Mapping[str, AnyArray]:
+    """Put trees behind trees."""
+    if len(parts) == 1:
+        return parts[0]
+    joined = {
+        name: np.concatenate([part[name] for part in parts])
+        for name in parts[0]
+        if name not in ("category_set", "tree_start")
+    }
+    n_sets = np.cumsum([0, *(len(part["category_sets"]) for part in parts)])
+    joined["category_set"] = np.concatenate(
+        [
+            np.where(part["category_set"] >= 0, part["category_set"] + first, -1).astype(np.int32)
+            for part, first in zip(parts, n_sets, strict=False)
+        ]
+    )
+    n_nodes = np.cumsum([0, *(len(part["feature"]) for part in parts)])
+    starts = [part["tree_start"][1:] + first for part, first in zip(parts, n_nodes, strict=False)]
+    joined["tree_start"] = np.concatenate([np.zeros(1, np.int64), *starts])
+    return joined
+
+
+def parts_of(forest: TreeForest) -> dict[str, AnyArray]:
+    """Take a model apart into what ``join_grown`` joins."""
+    names = (*NODE_ARRAYS, "category_sets", "tree_start")
+    arrays = {name: forest.arrays[name] for name in names}
+    return arrays | {"threshold": forest.arrays["threshold"].astype(np.float64)}
+
+
+def portions(trees: range, at_once: int) -> Iterator[range]:
+    """Divide trees into portions.
+
+    Examples
+    --------
+    >>> list(portions(range(2, 7), 2))
+    [range(2, 4), range(4, 6), range(6, 7)]
+    """
+    for first in range(trees.start, trees.stop, at_once):
+        yield range(first, min(first + at_once, trees.stop))
+
+
+class Progress:
+    """Tells on stderr how many trees there are and how long the rest will take."""
+
+    def __init__(self, first: int, n_trees: int) -> None:
+        self._first, self._n_trees = first, n_trees
+        self._begin = time.monotonic()
+
+    def show(self, n_grown: int) -> None:
+        """Write a line."""
+        passed = time.monotonic() - self._begin
+        left = passed / max(1, n_grown - self._first) * (self._n_trees - n_grown)
+        sys.stderr.write(f"{n_grown} of {self._n_trees} trees, {passed:.1f} s, {left:.1f} s left\n")
+        sys.stderr.flush()

@@ -1,0 +1,202 @@
+"""The rows a forest is grown on, and how its trees draw them."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spinney.data.sources.vector import read_vector
+from spinney.data.table import Kind, Table
+from spinney.data.weights import read_weights
+from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
+from spinney.errors import InvalidInput, InvalidParameter
+from spinney.resampling.bags_recipe import BagRecipe
+from spinney.typing import AnyArray, FloatArray, TableLike
+
+_MOST_REPETITIONS = 100
+"""Mean of whole weights up to which rows are drawn as if they stood there so often."""
+_SUBSAMPLE = 0.632
+"""Default share of a subsample: the share of rows that a bootstrap draws at least once."""
+_UNSIZED = ("bayesian", "balanced", "stratified", "block", "group")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForestRows:
+    """What ``fit`` was given, in the order in which rows are drawn."""
+
+    reading: Reading
+    recipe: BagRecipe
+    tree_weights: FloatArray | None
+    """Weights that trees count rows by; None: bags know them, or all are 1."""
+    row_weights: FloatArray | None
+    """Weights of rows, without those of classes."""
+    places: AnyArray | None
+    """The place of each row in what was given; None: its own."""
+    n_given: int
+
+    @property
+    def total(self) -> float:
+        """Mean weight of the rows of a tree, in all."""
+        size = self.recipe.bags().size
+        if self.tree_weights is None:
+            return size
+        return size * self.reading.total_weight / len(self.reading.y)
+
+
+def read_forest_rows(
+    given: tuple[TableLike, Any, Any, Any],
+    settings: IntakeSettings,
+    params: Mapping[str, Any],
+    seed: int,
+) -> ForestRows:
+    """Read a table, its target, weights and groups, and decide how rows are drawn."""
+    X, y, sample_weight, groups = given
+    sampler = resolved_sampler(params)
+    balances = params.get("class_weight") == "balanced_subsample"
+    if balances:  # each tree by its own rows, or, if all trees have the same, at once
+        settings = dataclasses.replace(settings, class_weight=None if sampler else "balanced")
+    reading = read_rows(X, y, sample_weight, settings)
+    n_given = len(reading.y) if reading.kept is None else len(read_vector(y, "y"))
+    row_weights = read_weights(sample_weight, n_given)
+    places = reading.kept
+    if row_weights is not None and places is not None:
+        row_weights = row_weights[places]
+    labels = _labels(sampler, groups, reading, n_given)
+    if sampler not in (None, "block"):
+        order = order_of_rows(reading.table, reading.y)
+        reading = _in_order(reading, order)
+        places = order if places is None else places[order]
+        row_weights = None if row_weights is None else row_weights[order]
+        labels = None if labels is None else labels[order]
+    by_trees = sampler is None or (sampler == "subsample" and not balances)
+    recipe = BagRecipe(
+        n_rows=len(reading.y),
+        seed=seed,
+        sampler=sampler,
+        n_draws=_n_draws(sampler, params["max_samples"], len(reading.y), row_weights),
+        block_length=params["block_length"] or max(1, round(len(reading.y) ** (1 / 3))),
+        weights=None if by_trees else reading.weights,
+        labels=labels,
+        classes=reading.y.astype(np.int32) if balances and sampler else None,
+    )
+    tree_weights = reading.weights if by_trees else None
+    return ForestRows(reading, recipe, tree_weights, row_weights, places, n_given)
+
+
+def resolved_sampler(params: Mapping[str, Any]) -> str | None:
+    """Say how rows are drawn: as ``sampler`` says, else as ``bootstrap`` says."""
+    sampler: str | None = params["sampler"]
+    if sampler is None:
+        sampler = "bootstrap" if params["bootstrap"] else None
+    if params["max_samples"] is not None and sampler is None:
+        raise InvalidParameter(
+            "`max_sample` cannot be set if `bootstrap=False`. Either switch to `bootstrap=True` "
+            "or set `max_sample=None`."
+        )
+    if params["max_samples"] is not None and sampler in _UNSIZED:
+        raise InvalidParameter(
+            f"max_samples={params['max_samples']!r} with sampler={sampler!r}: how many rows such a "
+            "bag has is not a choice. Set max_samples=None, or use 'bootstrap' or 'subsample'."
+        )
+    return sampler
+
+
+def _n_draws(
+    sampler: str | None, max_samples: float | None, n_rows: int, row_weights: FloatArray | None
+) -> int:
+    """Count the draws of a tree; whole weights are repetitions."""
+    if sampler not in ("bootstrap", "subsample"):
+        return 0
+    total = n_rows
+    if sampler == "bootstrap" and row_weights is not None and stands_for_rows(row_weights):
+        total = int(row_weights.sum())  # whole numbers: exact
+    if max_samples is None:
+        return total if sampler == "bootstrap" else max(1, int(_SUBSAMPLE * n_rows))
+    is_share = isinstance(max_samples, float | np.floating)
+    n_draws = max(1, int(max_samples * total)) if is_share else int(max_samples)
+    if sampler == "subsample" and n_draws > n_rows:
+        raise InvalidParameter(
+            f"max_samples={max_samples!r} with sampler='subsample' asks for {n_draws} of {n_rows} "
+            "rows without replacement. Ask for fewer, or use sampler='bootstrap'."
+        )
+    return n_draws
+
+
+def stands_for_rows(weights: FloatArray) -> bool:
+    """Tell whether weights are whole, so that rows are drawn as if repeated."""
+    whole = bool((weights == np.rint(weights)).all())
+    return whole and float(weights.mean()) <= _MOST_REPETITIONS
+
+
+def _labels(sampler: str | None, groups: Any, reading: Reading, n_given: int) -> AnyArray | None:
+    """Give the strata or groups of rows as codes."""
+    if sampler == "stratified":
+        if reading.target.classes is None:
+            raise InvalidParameter(
+                "sampler='stratified' draws within classes, and numbers have none. Use 'group' "
+                "with groups, or 'bootstrap'."
+            )
+        return reading.y.astype(np.int32)
+    if (sampler == "group") != (groups is not None):
+        raise InvalidInput(
+            "sampler='group' and groups go together: give groups to fit, one label per row, and "
+            "set sampler='group'."
+        )
+    if groups is None:
+        return None
+    labels = read_vector(groups, "groups")
+    if labels.ndim != 1 or len(labels) != n_given:
+        raise InvalidInput(
+            f"groups has the shape {labels.shape}: expected ({n_given},), a label for each row."
+        )
+    kept = labels if reading.kept is None else labels[reading.kept]
+    codes: AnyArray = np.unique(
+        kept.astype(str) if kept.dtype == object else kept, return_inverse=True
+    )[1].astype(np.int32)
+    return codes
+
+
+def order_of_rows(table: Table, y: FloatArray) -> AnyArray:
+    """Put rows in an order that depends on what stands in them, not on where they stand.
+
+    Draws are draws of places. With this order the same rows are drawn whatever order they came in,
+    and a row that stands there twice has the two places that one of weight 2 has. Rows are compared
+    by 64 bits that their values are mixed to.
+    """
+    mixed = np.zeros(table.n_rows, np.uint64)
+    for column in table.columns:
+        values = column.dense(table.n_rows)
+        if column.kind is Kind.CATEGORICAL:
+            _mix(mixed, values.astype(np.int64).view(np.uint64))
+        else:
+            _mix(mixed, _bits(values))
+    for output in y.reshape(table.n_rows, -1).T:
+        _mix(mixed, _bits(output))
+    return np.argsort(mixed, kind="stable")
+
+
+def _bits(values: AnyArray) -> AnyArray:
+    numbers = values.astype(np.float64)  # a copy
+    numbers += 0.0  # one zero
+    numbers[np.isnan(numbers)] = np.nan  # one way to be missing
+    return numbers.view(np.uint64)
+
+
+def _mix(mixed: AnyArray, bits: AnyArray) -> None:
+    """Mix the bits of a column in: a step of MurmurHash3's finaliser, in place."""
+    mixed += bits
+    mixed ^= mixed >> np.uint64(33)
+    mixed *= np.uint64(0xFF51AFD7ED558CCD)
+    mixed ^= mixed >> np.uint64(29)
+
+
+def _in_order(reading: Reading, order: AnyArray) -> Reading:
+    return dataclasses.replace(
+        reading,
+        table=reading.table.take(order),
+        y=reading.y[order],
+        weights=None if reading.weights is None else reading.weights[order],
+        kept=None,
+    )

@@ -1,0 +1,43 @@
+"""The trees of a forest as estimators, made when they are asked for."""
+
+from collections.abc import Sequence
+from typing import Any, overload
+
+from spinney.ensembles.estimator import Estimator
+from spinney.ensembles.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
+from spinney.model import TreeForest
+from spinney.randomness import Stream, random_bits
+
+_NOT_OF_TREES = ("n_jobs", "random_state", "class_weight", "categorical_features")
+
+
+class TreeViews(Sequence[Any]):
+    """Fitted trees that share the forest's arrays; each is a ``DecisionTree...`` of ours."""
+
+    def __init__(self, model: TreeForest, parameters: dict[str, Any], seed: int) -> None:
+        self._model, self._parameters, self._seed = model, parameters, seed
+
+    def __len__(self) -> int:
+        return len(self._model)
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+    def __getitem__(self, index: Any) -> Any:
+        places = range(len(self))[index]
+        if isinstance(places, range):
+            return [self._view(place) for place in places]
+        return self._view(places)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} trees>"
+
+    def _view(self, place: int) -> Estimator:
+        is_class = self._model.target.classes is not None
+        kind = DecisionTreeClassifier if is_class else DecisionTreeRegressor
+        known = [name for name in kind._get_param_names() if name not in _NOT_OF_TREES]  # noqa: SLF001
+        own = {name: self._parameters[name] for name in known if name in self._parameters}
+        tree = kind(**own, random_state=random_bits(self._seed, Stream.ROWS, place) >> 33)
+        tree._adopt(self._model[place : place + 1])  # noqa: SLF001 - how a model becomes an estimator
+        return tree

@@ -1,0 +1,114 @@
+"""What bags are drawn by: enough to draw them again, now or from a file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from spinney.errors import InvalidModel
+from spinney.resampling.bags import Bags, Bootstrap
+from spinney.resampling.bags_drawn import (
+    BalancedBootstrap,
+    BayesianBootstrap,
+    BlockBootstrap,
+    ClassBalancedBags,
+    GroupBootstrap,
+    StratifiedBootstrap,
+    Subsample,
+    WeighedBags,
+)
+from spinney.typing import AnyArray
+
+SAMPLERS = ("bootstrap", "subsample", "bayesian", "balanced", "stratified", "block", "group")
+"""Ways to draw the rows of a tree."""
+_ARRAYS = {"weights": "<f8", "labels": "<i4", "classes": "<i4"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BagRecipe:
+    """How bags are drawn.
+
+    Examples
+    --------
+    >>> BagRecipe(n_rows=5, seed=1, sampler="subsample", n_draws=2).bags().counts(range(1)).sum()
+    np.uint32(2)
+    """
+
+    n_rows: int
+    seed: int
+    sampler: str | None = None
+    """One of ``SAMPLERS``; None: every tree sees every row once."""
+    n_draws: int = 0
+    """For "bootstrap" and "subsample"."""
+    block_length: int = 1
+    """For "block"."""
+    weights: AnyArray | None = None
+    """Weights of rows that bags know of. With None for the sampler the trees know them."""
+    labels: AnyArray | None = None
+    """Strata or groups, as codes."""
+    classes: AnyArray | None = None
+    """Codes of classes, where every tree weighs them the same."""
+
+    def bags(self) -> Bags:
+        """Make the bags."""
+        bags = self._drawn()
+        if self.weights is not None and self.sampler not in ("bootstrap", "bayesian"):
+            bags = WeighedBags(bags, self.weights)
+        return bags if self.classes is None else ClassBalancedBags(bags, self.classes)
+
+    def _drawn(self) -> Bags:
+        n, seed = self.n_rows, self.seed
+        labels = np.zeros(n, np.int32) if self.labels is None else self.labels
+        if self.sampler == "bootstrap":
+            return Bootstrap(n, self.n_draws, seed=seed, weights=self.weights)
+        if self.sampler == "subsample":
+            return Subsample(n, self.n_draws, seed=seed)
+        if self.sampler == "bayesian":
+            return BayesianBootstrap(n, seed=seed, weights=self.weights)
+        if self.sampler == "balanced":
+            return BalancedBootstrap(n, seed=seed)
+        if self.sampler == "stratified":
+            return StratifiedBootstrap(labels, seed=seed)
+        if self.sampler == "block":
+            return BlockBootstrap(n, self.block_length, seed=seed)
+        if self.sampler == "group":
+            return GroupBootstrap(labels, seed=seed)
+        return Bags(n)
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """Take the recipe apart into plain text and arrays."""
+        meta = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _ARRAYS}
+        kept = {name: getattr(self, name) for name in _ARRAYS}
+        arrays = {
+            name: np.ascontiguousarray(array, _ARRAYS[name])
+            for name, array in kept.items()
+            if array is not None
+        }
+        return meta, arrays
+
+    @classmethod
+    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> "BagRecipe":
+        """Take back what ``to_state`` gave, believing nothing."""
+        numbers = {"n_rows", "seed", "n_draws", "block_length"}
+        if (
+            set(meta) != numbers | {"sampler"}
+            or any(type(meta[name]) is not int or meta[name] < 0 for name in numbers)
+            or not (meta["sampler"] is None or meta["sampler"] in SAMPLERS)
+            or not 1 <= meta["n_rows"] < 2**31
+            or not 0 <= meta["seed"] < 2**64
+            or not 0 <= meta["n_draws"] < 2**40
+            or meta["block_length"] < 1
+            or any(not _is_sound(name, array, meta["n_rows"]) for name, array in arrays.items())
+        ):
+            raise InvalidModel("how the rows of trees were drawn is missing or unknown")
+        parts: dict[str, Any] = {name: array.copy() for name, array in arrays.items()}
+        return cls(**meta, **parts)
+
+
+def _is_sound(name: str, array: AnyArray, n_rows: int) -> bool:
+    if name not in _ARRAYS or array.dtype != _ARRAYS[name] or array.shape != (n_rows,):
+        return False
+    if name == "weights":
+        return bool((np.isfinite(array) & (array > 0)).all())
+    return bool(((array >= 0) & (array < n_rows)).all())
