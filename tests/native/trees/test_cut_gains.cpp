@@ -1,0 +1,111 @@
+/// Gains of many cuts at a time: the definition, row by row, with every instruction set.
+#include <bit>
+#include <vector>
+
+#include "native/base/random.hpp"
+#include "native/trees/cut_gains.hpp"
+#include "tests/native/check.hpp"
+
+using namespace spinney;
+
+namespace {
+
+/// Sums of sorted rows, some of equal rank.
+struct Rows {
+    std::vector<std::int64_t> numbers;
+    std::vector<std::int64_t> weights;
+    std::vector<std::uint64_t> counts;
+    std::vector<std::uint32_t> keys;
+    std::int64_t magnitude = 0;
+
+    Rows(std::size_t n, int bits, std::uint64_t seed) {
+        std::int64_t number = 0;
+        std::int64_t weight = 0;
+        std::uint64_t count = 0;
+        std::uint32_t rank = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint64_t draw = random_bits(seed, Stream::kRows, i);
+            const auto own =
+                static_cast<std::int64_t>(draw >> (64 - bits)) - (std::int64_t{1} << (bits - 1));
+            number += own;
+            magnitude += own < 0 ? -own : own;
+            weight += 1 + static_cast<std::int64_t>(draw % 3);
+            count += 1 + ((draw >> 8) % 2 << 32);
+            rank += draw >> 9 & 1;
+            numbers.push_back(number);
+            weights.push_back(weight);
+            counts.push_back(count);
+            keys.push_back(rank << 16 | static_cast<std::uint32_t>(i));
+        }
+    }
+};
+
+/// The definition: row by row, the first of the best.
+template <class Gain>
+BestRow slow_best(const Rows& rows, std::size_t first, std::size_t last, Gain gain) {
+    BestRow best;
+    for (std::size_t i = first; i < last; ++i) {
+        if ((rows.keys[i] ^ rows.keys[i + 1]) >> 16 == 0) continue;
+        const double own = gain(i);
+        if (own > best.gain) best = {own, i};
+    }
+    return best;
+}
+
+bool same(const BestRow& a, const BestRow& b) {
+    return std::bit_cast<std::uint64_t>(a.gain) == std::bit_cast<std::uint64_t>(b.gain) &&
+           (a.gain < 0.0 || a.row == b.row);
+}
+
+void check_kernels(const Rows& rows, std::size_t first) {
+    const std::size_t n = rows.keys.size();
+    const std::size_t last = n - 1;
+    std::vector<double> gains(n);
+    ScalarNode node;
+    node.number = Narrowing::below(rows.magnitude);
+    node.weight = Narrowing::below(rows.weights.back());
+    node.all = node.weight(rows.weights.back());
+    node.mean = node.number(rows.numbers.back()) / node.all;
+    const BestRow scalar = slow_best(rows, first, last, [&](std::size_t i) {
+        return node.gain(rows.numbers[i], rows.weights[i]);
+    });
+    const BinaryNode classes = {static_cast<double>(rows.counts.back() >> 32),
+                                static_cast<double>(rows.counts.back() & 0xFFFFFFFFU)};
+    const BestRow binary =
+        slow_best(rows, first, last, [&](std::size_t i) { return classes.gain(rows.counts[i]); });
+    for (const Isa isa : {Isa::kPortable, Isa::kAvx2, Isa::kAvx512}) {
+        if (isa > best_isa()) continue;
+        use_isa(isa);
+        CHECK(same(scalar, SPINNEY_CUT_KERNEL(best_scalar_row)(
+                               rows.numbers.data(), rows.weights.data(), rows.keys.data(), 16,
+                               first, last, node, gains.data())));
+        CHECK(same(binary,
+                   SPINNEY_CUT_KERNEL(best_binary_row)(rows.counts.data(), rows.keys.data(), 16,
+                                                       first, last, classes, gains.data())));
+    }
+}
+
+}  // namespace
+
+TEST(kernels_find_the_first_of_the_best) {
+    for (const std::size_t n : {2, 3, 6, 9, 64, 129, 1000}) {
+        for (const int bits : {4, 40, 51}) {
+            for (std::uint64_t seed = 0; seed < 5; ++seed) {
+                const Rows rows(n, bits, 100 * n + seed);
+                check_kernels(rows, 0);
+                if (n > 6) check_kernels(rows, 3);
+            }
+        }
+    }
+}
+
+TEST(narrowing_rounds_down) {
+    // The same on both sides of 0: what is dropped is dropped towards minus infinity.
+    const Narrowing narrowing = Narrowing::below(std::int64_t{1} << 60);
+    CHECK(narrowing.shift == 10);
+    CHECK(narrowing(1023) == 0.0);
+    CHECK(narrowing(-1) == -1.0);
+    CHECK(narrowing(-1025) == -2.0);
+}
+
+CHECK_MAIN
