@@ -49,6 +49,8 @@ class AbsoluteSearch {
     }
 
   private:
+    static constexpr double kRounding = 0x1p-48;
+
     bool search_numbers(const RankedFeature& feature) {
         keys_.clear();
         missing_.clear();
@@ -139,8 +141,10 @@ class AbsoluteSearch {
             const double rest = static_cast<double>(total_weight_ - left_weight) * weight_scale_;
             if (own < min_leaf_ || rest < min_leaf_) return false;
         }
-        const double gain = std::max(error_ - error, 0.0) * product_scale_;
-        if (!(gain > best_->gain)) return false;
+        // Errors that differ by rounding alone are equal: the first cut of them wins.
+        const double lowered = error_ - error <= kRounding * error_ ? 0.0 : error_ - error;
+        const double gain = lowered * product_scale_;
+        if (!(gain > best_->gain + kRounding * error_ * product_scale_)) return false;
         best_->feature = static_cast<std::int32_t>(feature_);
         best_->gain = gain;
         best_->threshold = RankSplit::kBetween;

@@ -13,6 +13,8 @@ from spinney.typing import AnyArray, FloatArray
 
 _BITS = 1.4426950408889634
 """1 / ln 2."""
+_LARGEST = 1e300
+"""In place of squares beyond all floats."""
 
 
 def gini(shares: FloatArray) -> FloatArray:
@@ -110,12 +112,12 @@ def number_impurities(
     leaves, starts = np.unique(leaf_of_row[order], return_index=True)
     row_weights = np.ones(len(targets)) if weights is None else weights[order]
     means = tree.values[leaf_of_row[order]]
-    losses = _LOSSES[criterion](targets[order], means)
     cost = tree.gain.copy()
-    for loss in losses.T:
-        cost[leaves] += exact_sums(row_weights, loss, starts)
-    impurity: FloatArray = add_up(tree, cost) / tree.weight / targets.shape[1]
-    return impurity
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for loss in _LOSSES[criterion](targets[order], means).T:
+            cost[leaves] += exact_sums(row_weights, loss, starts)
+        impurity = add_up(tree, cost) / tree.weight / targets.shape[1]
+    return np.nan_to_num(impurity, nan=_LARGEST, posinf=_LARGEST)
 
 
 def _squares(targets: FloatArray, means: FloatArray) -> FloatArray:

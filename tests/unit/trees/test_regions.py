@@ -47,11 +47,12 @@ def test_every_row_is_in_the_one_box_of_its_leaf(kind, seed, n_leaves, search):
 
 def test_boxes_by_hand():
     X = pd.DataFrame({"size": [1.0, 2.0, 4.0, 4.0], "wood": ["ash", "fir", "ash", None]})
-    tree = DecisionTreeRegressor().fit(X, [0.0, 5.0, 9.0, 12.0])
+    tree = DecisionTreeRegressor().fit(X, [0.0, 5.0, 29.0, 32.0])
     regions = tree.regions()
     assert len(regions) == 4
     small, middle, *_ = regions.regions
-    assert small.sides == {"size": Interval(None, 1.5, missing=False)}
+    # No value was missing: those go to the larger child, of equals to the left one.
+    assert small.sides == {"size": Interval(None, 1.5, missing=True)}
     assert middle.sides["size"] == Interval(1.5, 3.0, missing=False)
     one_of = [r.sides["wood"] for r in regions.regions if "wood" in r.sides]
     assert one_of[0] == Categories(frozenset({0, 1}), ("ash", "fir"), missing=False)

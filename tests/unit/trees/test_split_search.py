@@ -35,10 +35,12 @@ def check(tree, X, y, w, criterion, *, targets, **limits):
     """The root is one of the best splits of the twin, and gains what the twin says."""
     tree.set_params(max_depth=1, criterion=criterion).fit(X, y, w)
     name = {**CLASS_CRITERIA, **NUMBER_CRITERIA}[criterion]
-    splits = [s for s in all_splits(X, targets, w, name, **limits) if s[0] > -np.inf]
-    is_pure = (targets == targets[0]).all()
     found = root_split(tree, X)
-    if is_pure or not splits:
+    if (targets == targets[0]).all():
+        assert found is None
+        return
+    splits = [s for s in all_splits(X, targets, w, name, **limits) if s[0] > -np.inf]
+    if not splits:
         assert found is None
         return
     best = max(gain for gain, _ in splits)

@@ -49,7 +49,7 @@ def test_categories_dates_and_weights_are_told_in_words():
     by_town = DecisionTreeClassifier().fit(X[["town"]], [0, 1, 0, 1])
     assert by_town.to_text().splitlines()[0] == "town in {Rome}"
     by_day = DecisionTreeRegressor().fit(X[["day"]], [0.0, 0.0, 5.0, 5.0], [1, 1, 1, 0.5])
-    assert by_day.to_text().splitlines()[0].startswith("day <= 2024-01-31")
+    assert by_day.to_text().splitlines()[0].startswith("day <= 2024-02-01 00:00:00")
     assert "1.5" in by_day.to_text().splitlines()[-1]
 
 
