@@ -30,7 +30,9 @@ class AbsoluteGrower {
         std::iota(features_.begin(), features_.end(), 0U);
         std::iota(items_.begin(), items_.end(), 0U);
         std::stable_sort(items_.begin(), items_.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return rows_.targets[a] < rows_.targets[b];
+            // Rows of the same target and weight are the same: their order cannot matter.
+            if (rows_.targets[a] != rows_.targets[b]) return rows_.targets[a] < rows_.targets[b];
+            return rows_.weight(a) < rows_.weight(b);
         });
     }
 
@@ -78,7 +80,9 @@ class AbsoluteGrower {
         const double unit = rows_.weight_scale / rows_.product_scale;
         for (const std::uint32_t row : here_) {
             own_.push_back({rows_.weight(row), rows_.products[row]});
-            targets_.push_back((rows_.targets[row] - rows_.centre) * unit);
+            targets_.push_back(rows_.whole
+                                   ? static_cast<double>(rows_.products[row] / rows_.weight(row))
+                                   : (rows_.targets[row] - rows_.centre) * unit);
             weight_ += own_.back().weight;
         }
     }
@@ -94,7 +98,7 @@ class AbsoluteGrower {
 
     /// Looks at features in drawn order until max_features were seen and one was not constant.
     void draw_and_search(const Open& node, RankSplit& best) {
-        search_.enter(here_, own_, targets_);
+        search_.enter(here_, own_, targets_, rows_.whole);
         const std::size_t n_features = features_.size();
         const auto limit = static_cast<std::size_t>(settings_.tree.max_features);
         const std::size_t n_wanted = limit == 0 ? n_features : std::min(limit, n_features);

@@ -16,6 +16,7 @@ struct AbsoluteRows {
     double centre = 0.0;
     double product_scale = 1.0;  ///< what a unit of the products is worth
     double weight_scale = 1.0;
+    bool whole = false;  ///< weights are whole, and every product is a multiple of its weight
 
     std::int64_t weight(std::uint32_t row) const { return weights.empty() ? 1 : weights[row]; }
 };

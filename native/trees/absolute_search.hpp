@@ -27,12 +27,12 @@ class AbsoluteSearch {
           product_scale_(product_scale) {}
 
     /// The node the next searches are about: its rows in the order of their targets, what they
-    /// weigh, and the targets in units of product / weight.
+    /// weigh, and the targets in units of product / weight; whole: see MedianSums.
     void enter(std::span<const std::uint32_t> rows, std::span<const WeightedSum> own,
-               std::span<const double> targets) {
+               std::span<const double> targets, bool whole) {
         rows_ = rows;
         own_ = own;
-        sums_.enter(own, targets);
+        sums_.enter(own, targets, whole);
         for (std::size_t i = 0; i < rows.size(); ++i) sums_.put(i);
         total_weight_ = sums_.weight();
         error_ = sums_.least_error();

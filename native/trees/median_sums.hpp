@@ -24,10 +24,11 @@ struct WeightedSum {
 class MedianSums {
   public:
     /// own, targets: of the rows of a node, by position; targets are in units of product / weight
-    /// and increase.
-    void enter(std::span<const WeightedSum> own, std::span<const double> targets) {
+    /// and increase. whole: weights are whole, and so are targets: product = weight * target.
+    void enter(std::span<const WeightedSum> own, std::span<const double> targets, bool whole) {
         own_ = own;
         targets_ = targets;
+        whole_ = whole;
         clear();
     }
 
@@ -45,12 +46,16 @@ class MedianSums {
     std::int64_t weight() const { return total_.weight; }
 
     /// Sum of weight * |target - median|, in units of products. With P and W the sums up to the
-    /// median m: (P_all - P) - P + m (W - (W_all - W)). Integers but for the last product.
+    /// median m: (P_all - P) - P + m (W - (W_all - W)). Integers but for the last product; that is
+    /// one too if targets are whole, so that a row three times is a row of weight 3.
     double least_error() const {
         if (total_.weight == 0) return 0.0;
         const auto [middle, up_to] = middle_row();
         const std::int64_t apart = (total_.product - up_to.product) - up_to.product;
         const std::int64_t lean = up_to.weight - (total_.weight - up_to.weight);
+        if (whole_) {
+            return static_cast<double>(apart + static_cast<std::int64_t>(targets_[middle]) * lean);
+        }
         return static_cast<double>(apart) + targets_[middle] * static_cast<double>(lean);
     }
 
@@ -77,6 +82,7 @@ class MedianSums {
 
     std::span<const WeightedSum> own_;
     std::span<const double> targets_;
+    bool whole_ = false;
     std::vector<WeightedSum> parts_;
     WeightedSum total_;
 };

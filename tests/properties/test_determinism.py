@@ -47,7 +47,9 @@ def problems(draw, *, missing=True, most_rows=120):
         "ccp_alpha": draw(st.sampled_from([0.0, 0.0, 0.01])),
         "random_state": 5,
     }
-    criteria = ["gini", "entropy", "twoing"] if is_classifier else ["squared_error", "absolute_error"]
+    criteria = (
+        ["gini", "entropy", "twoing"] if is_classifier else ["squared_error", "absolute_error"]
+    )
     parameters["criterion"] = draw(st.sampled_from(criteria))
     estimator = spinney.DecisionTreeClassifier if is_classifier else spinney.DecisionTreeRegressor
     return X, y, estimator(**parameters)
@@ -261,6 +263,8 @@ def test_rows_of_weight_zero_are_as_if_absent(problem, seed):
 def test_weights_times_a_power_of_two_give_the_same_tree(problem, seed, power):
     X, y, estimator = problem
     estimator.set_params(min_samples_leaf=1)
+    if estimator.criterion == "entropy":  # logarithms of other numbers are rounded in another way
+        estimator.set_params(criterion="gini")
     if isinstance(estimator, spinney.DecisionTreeRegressor):
         y = np.rint(y * 8)  # exact on every grid
     weights = np.random.default_rng(seed).integers(1, 9, len(X)).astype(float)

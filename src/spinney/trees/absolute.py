@@ -30,19 +30,23 @@ def grow_absolute_tree(
     """
     centre = float(targets.min() / 2 + targets.max() / 2)
     row_weights = np.ones(len(targets)) if weights is None else weights
-    whole, exponent = np.empty(0, np.int64), 0
-    if weights is not None:
-        whole, exponent = fixed_weights(weights, bits=62)
     products, product_exponent = fixed_products(row_weights, (targets - centre)[:, np.newaxis])
+    # What fixed_products calls repetitions: whole numbers, whose products are exact.
+    is_whole = row_weights.sum() < 2.0**31 and bool(np.all(row_weights == np.rint(row_weights)))
+    integers, exponent = np.empty(0, np.int64), 0
+    if weights is not None and is_whole:
+        integers = weights.astype(np.int64)
+    elif weights is not None:
+        integers, exponent = fixed_weights(weights, bits=62)
     grown = _ext.grow_absolute_tree(
         rows._native,  # noqa: SLF001 - one package: the grower of ranks and its sister
         np.ascontiguousarray(targets),
         np.ascontiguousarray(products[:, 0]),
-        whole,
+        integers,
         centre,
         (math.ldexp(1.0, product_exponent), math.ldexp(1.0, exponent)),
+        is_whole,
         settings.to_native(),
     )
     grown["category_sets"] = grown["category_sets"].reshape(-1, 32)
     return grown
-

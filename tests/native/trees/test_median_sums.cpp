@@ -62,7 +62,7 @@ TEST(the_least_error_is_that_of_the_best_centre) {
         const std::size_t n = 1 + random_below(seed, Stream::kNodes, 0, 40);
         const Rows rows = random_rows(n, seed);
         MedianSums sums;
-        sums.enter(rows.own, rows.targets);
+        sums.enter(rows.own, rows.targets, seed % 2 == 0);
         CHECK(sums.least_error() == 0.0);
         std::vector<bool> is_in(n, false);
         for (std::size_t step = 0; step < n; ++step) {

@@ -42,10 +42,12 @@ def test_depth_and_digits_are_limits_of_the_text():
 
 
 def test_categories_dates_and_weights_are_told_in_words():
-    X = pd.DataFrame({
-        "day": pd.to_datetime(["2024-01-01", "2024-01-03", "2024-03-01", "2024-03-05"]),
-        "town": ["Rome", "Oslo", "Rome", None],
-    })
+    X = pd.DataFrame(
+        {
+            "day": pd.to_datetime(["2024-01-01", "2024-01-03", "2024-03-01", "2024-03-05"]),
+            "town": ["Rome", "Oslo", "Rome", None],
+        }
+    )
     by_town = DecisionTreeClassifier().fit(X[["town"]], [0, 1, 0, 1])
     assert by_town.to_text().splitlines()[0] == "town in {Rome}"
     by_day = DecisionTreeRegressor().fit(X[["day"]], [0.0, 0.0, 5.0, 5.0], [1, 1, 1, 0.5])
@@ -76,7 +78,9 @@ def test_names_cannot_break_out_of_labels():
     X = pd.DataFrame({evil: [0.0, 1.0], "new\nline": [0.0, 0.0]})
     source = DecisionTreeClassifier().fit(X, ['say "x"', "y\\"]).to_graphviz()
     labels = [line for line in source.splitlines() if "[label=" in line]
-    assert all(re.fullmatch(r'  n\d+( -> n\d+)? \[label="(\\.|[^"\\])*"\];', line) for line in labels)
+    assert all(
+        re.fullmatch(r'  n\d+( -> n\d+)? \[label="(\\.|[^"\\])*"\];', line) for line in labels
+    )
     assert len(labels) == 5
 
 

@@ -164,7 +164,9 @@ class SingleTree(Estimator):
     def max_features_(self) -> int:
         """Features each node chooses from."""
         check_is_fitted(self)
-        return n_drawn(self.get_params()["max_features"], self.n_features_in_) or self.n_features_in_
+        return (
+            n_drawn(self.get_params()["max_features"], self.n_features_in_) or self.n_features_in_
+        )
 
     @property
     def n_outputs_(self) -> int:
