@@ -470,7 +470,7 @@ def draw_repetitions(n_rows: int, draws: tuple[int, Annotated[NDArray[numpy.int6
     How often trees (first, how many) of a forest draw each row; (n_trees, n_rows).
     """
 
-def grow_absolute_tree(columns: RankedColumns, targets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], products: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], centre: float, scales: tuple[float, float], settings: ForestSettings) -> dict:
+def grow_absolute_tree(columns: RankedColumns, targets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], products: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], centre: float, scales: tuple[float, float], whole: bool, settings: ForestSettings) -> dict:
     """
-    Grow one tree that lowers absolute error; nodes in preorder. products: weight times (target - centre); weights: empty for one each; scales: what a unit of products, and of weights, is worth.
+    Grow one tree that lowers absolute error; nodes in preorder. products: weight times (target - centre); weights: empty for one each; scales: what a unit of products, and of weights, is worth; whole: weights are whole, and products are multiples of them.
     """

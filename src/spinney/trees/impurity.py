@@ -117,7 +117,8 @@ def number_impurities(
         for loss in _LOSSES[criterion](targets[order], means).T:
             cost[leaves] += exact_sums(row_weights, loss, starts)
         impurity = add_up(tree, cost) / tree.weight / targets.shape[1]
-    return np.nan_to_num(impurity, nan=_LARGEST, posinf=_LARGEST)
+    finite: FloatArray = np.nan_to_num(impurity, nan=_LARGEST, posinf=_LARGEST)
+    return finite
 
 
 def _squares(targets: FloatArray, means: FloatArray) -> FloatArray:
@@ -131,7 +132,8 @@ def _distances(targets: FloatArray, medians: FloatArray) -> FloatArray:
 
 def _half_deviances(targets: FloatArray, means: FloatArray) -> FloatArray:
     ratio = targets / np.where(means > 0.0, means, 1.0)
-    return np.maximum(xlogy(targets, ratio) - targets + means, 0.0)
+    deviances: FloatArray = np.maximum(xlogy(targets, ratio) - targets + means, 0.0)
+    return deviances
 
 
 _LOSSES: Mapping[str, Callable[[FloatArray, FloatArray], FloatArray]] = {

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -139,7 +140,7 @@ def tree_regions(forest: TreeForest, t: int = 0) -> Regions:
     for place, leaf in enumerate(leaves):
         way = nodes[starts[place] : starts[place + 1]].tolist()
         sides: dict[str, Side] = {}
-        for node, below in zip(way[:-1], way[1:], strict=True):
+        for node, below in pairwise(way):
             name = forest.schema.names[tree.feature[node]]
             sides[name] = _narrowed(words, node, sides.get(name), goes_left=below == node + 1)
         value, weight = tree.values[leaf], float(tree.weight[leaf])

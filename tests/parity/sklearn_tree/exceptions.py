@@ -25,16 +25,16 @@ EXCEPTIONS = {
     "scikit-learn; trees of scikit-learn refuse it with a TypeError",
     "test_min_sample_split_1_error": "the refusal has other words",
     "test_big_input": "values beyond float32 are values: nothing is rounded to float32",
-    "test_almost_constant_feature": "values that differ by less than 1e-7 are different: nothing is "
-    "rounded to float32",
+    "test_almost_constant_feature": "values that differ by less than 1e-7 are different: nothing "
+    "is rounded to float32",
     "test_huge_allocations": "a limit no tree can reach is no limit, and allocates nothing",
     "test_missing_value_errors": "missing values in sparse tables are missing values",
     "test_friedman_mse_deprecation": "the name is an alias that chooses the same splits, and says "
     "nothing",
-    "test_missing_values_best_splitter_on_equal_nodes_no_missing": "where no value was missing at a "
-    "split, missing values go to the larger child; of equal children to the left one, not the right",
-    "test_random_splitter_missing_values_uses_non_missing_min_max[single-non-missing]": "one random "
-    "cut per feature: a feature with one value and missing ones has none",
+    "test_missing_values_best_splitter_on_equal_nodes_no_missing": "where no value was missing at "
+    "a split, missing values go to the larger child; of equal ones to the left, not to the right",
+    "test_random_splitter_missing_values_uses_non_missing_min_max[single-non-missing]": "one "
+    "random cut per feature: a feature with one value and missing ones has none",
     **{
         f"{test}[{kind}-{tree}]": _ONE_COLUMN
         for test in (

@@ -161,10 +161,8 @@ def test_links_of_a_tree_by_hand():
     X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 6.0, 9.0]
     tree = DecisionTreeRegressor().fit(X, y).model_[0]
     # root: 54 - 5 = 49 in one split; left 0.5, right 4.5. 0.5 goes first, then 4.5, then 49.
-    assert weakest_links(tree, tree.gain).tolist() == [49.0, 0.5, math.inf, math.inf, 4.5] + [
-        math.inf,
-        math.inf,
-    ]
+    expected = [49.0, 0.5, math.inf, math.inf, 4.5, math.inf, math.inf]
+    assert weakest_links(tree, tree.gain).tolist() == expected
 
 
 # Reduced error

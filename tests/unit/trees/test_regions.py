@@ -42,7 +42,7 @@ def test_every_row_is_in_the_one_box_of_its_leaf(kind, seed, n_leaves, search):
     counts = regions.contains(X).sum(axis=0)
     for region, count in zip(regions.regions, counts, strict=True):
         assert (region.count, region.weight) == (count, float(count))
-        assert np.array_equal(region.value, tree.model_[0].values[region.leaf])
+        assert np.array_equal(region.value, tree.tree_.value[region.leaf].ravel())
 
 
 def test_boxes_by_hand():

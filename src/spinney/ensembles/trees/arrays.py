@@ -36,7 +36,7 @@ class TreeArrays:
     value: FloatArray
     """(n_nodes, n_outputs, n_classes): shares of classes; of numbers (n_nodes, n_outputs, 1)."""
     impurity: FloatArray
-    """NaN where it is not known: in trees of numbers that were not fitted but taken from a model."""
+    """NaN where it is not known: in trees of numbers that were taken from a model."""
     n_node_samples: AnyArray
     weighted_n_node_samples: FloatArray
     max_depth: int
@@ -108,7 +108,7 @@ class TreeArrays:
         """Mark the nodes each row passes; CSR of (n_rows, n_nodes)."""
         return path_matrix(self.model[0], self.apply(X))
 
-    def compute_feature_importances(self, normalize: bool = True) -> FloatArray:  # noqa: FBT001, FBT002 - scikit-learn's signature
+    def compute_feature_importances(self, normalize: bool = True) -> FloatArray:
         """Give how much each feature lowers the impurity; shares, or of the weight of all rows."""
         gains = self.model.feature_gains()
         whole = gains.sum() if normalize else self.weighted_n_node_samples[0]

@@ -172,10 +172,10 @@ class DecisionTreeRegressor(RegressorMixin, SingleTree):
 
     The parameters are those of :class:`DecisionTreeClassifier` without ``class_weight``;
     ``criterion`` is "squared_error" (also "friedman_mse", which chooses the same splits),
-    "absolute_error" (leaves are medians; every cut is tried whatever ``search`` says, O(n log n) per
-    node and feature) or "poisson", half the Poisson deviance of counts and other numbers that are
-    not negative. Several targets (2-D ``y``) share one tree whose leaves are vectors, by squared
-    error only.
+    "absolute_error" (leaves are medians; every cut is tried whatever ``search`` says, in O(n log n)
+    per node and feature) or "poisson", half the Poisson deviance of counts and other numbers that
+    are not negative. Several targets (2-D ``y``) share one tree whose leaves are vectors, by
+    squared error only.
 
     Examples
     --------

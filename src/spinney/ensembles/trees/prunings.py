@@ -1,6 +1,6 @@
 """Ways to prune a fitted tree, by their names."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from spinney.data.target import read_labels, read_numbers
 from spinney.data.weights import read_weights
-from spinney.ensembles.parameters import Choice, Real, check_parameters
+from spinney.ensembles.parameters import Choice, Real, Rule, check_parameters
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.trees.pruning import (
     best_stops,
@@ -20,7 +20,7 @@ from spinney.trees.pruning import (
 from spinney.typing import AnyArray
 
 METHODS = ("cost_complexity", "reduced_error", "pessimistic", "mdl")
-_RULES = {
+_RULES: Mapping[str, Rule] = {
     "method": Choice(METHODS),
     "alpha": Real(0.0),
     "confidence": Real(0.0, 1.0, above=True, below=True),
