@@ -2,7 +2,7 @@
 #pragma once
 
 #include "native/bindings/arrays.hpp"
-#include "native/trees/histogram_grower.hpp"
+#include "native/trees/grown_tree.hpp"
 
 namespace spinney::bindings {
 

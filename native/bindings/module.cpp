@@ -43,4 +43,5 @@ NB_MODULE(_ext, module) {
     spinney::bindings::bind_trees(module);
     spinney::bindings::bind_exact_trees(module);
     spinney::bindings::bind_forest_trees(module);
+    spinney::bindings::bind_absolute_trees(module);
 }

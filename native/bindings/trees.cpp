@@ -7,34 +7,14 @@
 #include "native/bindings/grown_arrays.hpp"
 #include "native/trees/gradient_grower.hpp"
 #include "native/trees/grown_trees.hpp"
-#include "native/trees/histogram_grower.hpp"
+#include "native/trees/settings.hpp"
+#include "native/trees/grown_tree.hpp"
 
 namespace spinney::bindings {
 namespace {
 
 using Bins = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Scores = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Targets = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-/// The arrays, borrowed, with their lengths checked: everything else is the caller's promise.
-BinnedRows binned_rows(const Bins& bins, const Array<std::int32_t>& n_value_bins,
-                       const Array<std::uint8_t>& categorical, const Targets& targets,
-                       const Array<std::int64_t>& weights) {
-    BinnedRows data;
-    data.n_rows = bins.shape(0);
-    data.n_features = bins.shape(1);
-    data.n_outputs = targets.shape(1);
-    data.bins = {bins.data(), bins.size()};
-    data.n_value_bins = view(n_value_bins);
-    data.categorical = view(categorical);
-    data.targets = {targets.data(), targets.size()};
-    data.weights = view(weights);
-    if (targets.shape(0) != data.n_rows || data.weights.size() != data.n_rows ||
-        data.n_value_bins.size() != data.n_features || data.categorical.size() != data.n_features) {
-        throw Failure(FailureKind::kInvalidInput, "bins, targets and weights differ in length");
-    }
-    return data;
-}
 
 /// The arrays of a forest, copied; see model/forest.py for their names.
 nb::dict joined(const GrownTrees& trees) {
@@ -178,27 +158,6 @@ void bind_trees(nb::module_& module) {
         .def_rw("min_gain", &TreeSettings::min_gain)
         .def_rw("max_features", &TreeSettings::max_features)
         .def_rw("seed", &TreeSettings::seed);
-
-    module.def(
-        "grow_histogram_tree",
-        [](const Bins& bins, const Array<std::int32_t>& n_value_bins,
-           const Array<std::uint8_t>& categorical, const Targets& targets,
-           const Array<std::int64_t>& weights, std::pair<double, double> scales, bool one_hot,
-           const TreeSettings& settings, int n_threads) {
-            BinnedRows data = binned_rows(bins, n_value_bins, categorical, targets, weights);
-            data.target_scale = scales.first;
-            data.weight_scale = scales.second;
-            data.one_hot = one_hot;
-            GrownTree tree;
-            {
-                nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
-                tree = grow_histogram_tree(data, settings, n_threads);
-            }
-            return as_dict(std::move(tree), data.n_outputs);
-        },
-        "bins"_a, "n_value_bins"_a, "categorical"_a, "targets"_a, "weights"_a, "scales"_a,
-        "one_hot"_a, "settings"_a, "n_threads"_a,
-        "Grow one tree; nodes in preorder. scales: (of targets, of weights), powers of two.");
 
     nb::class_<GradientTreeSettings>(module, "GradientTreeSettings",
                                      "How one tree of a boosted sum may grow.")

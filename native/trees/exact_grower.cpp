@@ -7,7 +7,7 @@
 #include "native/trees/exact_split.hpp"
 #include "native/trees/growth_order.hpp"
 #include "native/trees/node_rows.hpp"
-#include "native/trees/split_finder.hpp"
+#include "native/trees/feature_draw.hpp"
 
 namespace spinney {
 namespace {

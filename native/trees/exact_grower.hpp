@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "native/trees/exact_rows.hpp"
-#include "native/trees/histogram_grower.hpp"
+#include "native/trees/grown_tree.hpp"
 #include "native/trees/settings.hpp"
 #include "native/trees/sorted_columns.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "native/trees/forest_rows.hpp"
-#include "native/trees/histogram_grower.hpp"
+#include "native/trees/grown_tree.hpp"
 #include "native/trees/node_search.hpp"
 #include "native/trees/ranked_columns.hpp"
 #include "native/trees/settings.hpp"

@@ -7,7 +7,7 @@
 
 #include "native/base/parallel.hpp"
 #include "native/trees/gradient_node.hpp"
-#include "native/trees/split_finder.hpp"
+#include "native/trees/feature_draw.hpp"
 
 namespace spinney {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "native/trees/histogram_grower.hpp"
+#include "native/trees/grown_tree.hpp"
 
 namespace spinney {
 

@@ -32,6 +32,10 @@ VARIANTS = [
     {"max_leaf_nodes": 4},
     {"min_samples_leaf": 5},
     {"min_samples_leaf": 1},  # with the 20 of boosting, checks of weights see single leaves
+    {"search": "random"},
+    {"search": "histogram", "criterion": "entropy"},
+    {"criterion": "absolute_error"},
+    {"ccp_alpha": 0.002, "min_weight_fraction_leaf": 0.01},
     {"algorithm": "martingale"},
     {"algorithm": "robust"},
 ]

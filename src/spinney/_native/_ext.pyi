@@ -220,11 +220,6 @@ class TreeSettings:
     @seed.setter
     def seed(self, arg: int, /) -> None: ...
 
-def grow_histogram_tree(bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_value_bins: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scales: tuple[float, float], one_hot: bool, settings: TreeSettings, n_threads: int) -> dict:
-    """
-    Grow one tree; nodes in preorder. scales: (of targets, of weights), powers of two.
-    """
-
 class GradientTreeSettings:
     """How one tree of a boosted sum may grow."""
 
@@ -396,3 +391,86 @@ class SortedColumns:
         """
         Grow one tree; nodes in preorder. scales: what units of targets and weights are worth.
         """
+
+class SplitSearch(enum.Enum):
+    """How splits are looked for."""
+
+    ADAPTIVE = 0
+
+    EXACT = 1
+
+    HISTOGRAM = 2
+
+    RANDOM = 3
+
+class NodeCriterion(enum.Enum):
+    """What a split of a forest's tree lowers."""
+
+    GINI = 0
+
+    ENTROPY = 1
+
+    ERROR = 2
+
+    TWOING = 3
+
+    DKM = 4
+
+    HELLINGER = 5
+
+    GAIN_RATIO = 6
+
+    SQUARED = 7
+
+    POISSON = 8
+
+class ForestSettings:
+    """How the trees of a forest may grow."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def tree(self) -> TreeSettings: ...
+
+    @tree.setter
+    def tree(self, arg: TreeSettings, /) -> None: ...
+
+    @property
+    def search(self) -> SplitSearch: ...
+
+    @search.setter
+    def search(self, arg: SplitSearch, /) -> None: ...
+
+    @property
+    def shuffle(self) -> bool: ...
+
+    @shuffle.setter
+    def shuffle(self, arg: bool, /) -> None: ...
+
+class ForestTarget:
+    """What trees of a forest are grown for."""
+
+    def __init__(self, classes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], numbers: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scales: tuple[float, float], criterion: NodeCriterion) -> None: ...
+
+class RankedColumns:
+    """Every feature as ranks of its values."""
+
+    def __init__(self, columns: Columns, category_bins: Sequence[Sequence[int]], max_bins: int, n_threads: int) -> None: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    def grow(self, target: ForestTarget, given: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], draws: tuple[int, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]], settings: ForestSettings, trees: tuple[int, int], n_threads: int) -> dict:
+        """
+        Grow trees (first, how many) of a forest; nodes in preorder. given: how often each tree counts each row, or empty; draws: (how many, last ticket of each row), (0, none): every row once.
+        """
+
+def draw_repetitions(n_rows: int, draws: tuple[int, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]], seed: int, trees: tuple[int, int]) -> object:
+    """
+    How often trees (first, how many) of a forest draw each row; (n_trees, n_rows).
+    """
+
+def grow_absolute_tree(columns: RankedColumns, targets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], products: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], centre: float, scales: tuple[float, float], whole: bool, settings: ForestSettings) -> dict:
+    """
+    Grow one tree that lowers absolute error; nodes in preorder. products: weight times (target - centre); weights: empty for one each; scales: what a unit of products, and of weights, is worth; whole: weights are whole, and products are multiples of them.
+    """

@@ -9,6 +9,7 @@ from spinney.plots.bounds import plot_error_bounds as plot_error_bounds
 from spinney.plots.losses import plot_margin_losses as plot_margin_losses
 from spinney.plots.margins import plot_margin_distribution as plot_margin_distribution
 from spinney.plots.rounds import plot_adaboost_rounds as plot_adaboost_rounds
+from spinney.plots.tree import plot_tree as plot_tree
 from spinney.plots.votes import plot_alpha_against_error as plot_alpha_against_error
 from spinney.plots.weights import plot_weight_history as plot_weight_history
 
@@ -18,5 +19,6 @@ __all__: list[str] = [
     "plot_error_bounds",
     "plot_margin_distribution",
     "plot_margin_losses",
+    "plot_tree",
     "plot_weight_history",
 ]

@@ -12,13 +12,23 @@ from spinney.model.answers import FORMS
 from spinney.model.forest import Output
 from spinney.trees.settings import TreeSettings
 
-_CRITERIA = {"gini": "squared", "squared_error": "squared"}
-"""Names of criteria, and what exact trees call them."""
+_CRITERIA = {
+    "gini": "squared",
+    "squared_error": "squared",
+    "friedman_mse": "squared",
+    "error": "error",
+    "exponential": "exponential",
+    "dkm": "exponential",
+}
+"""Names of criteria, and what exact trees call them; those of others are fitted anew."""
 _FREE = {
+    "splitter": "best",
     "max_features": None,
     "min_samples_split": 2,
     "min_samples_leaf": 1,
+    "min_weight_fraction_leaf": 0.0,
     "min_impurity_decrease": 0.0,
+    "ccp_alpha": 0.0,
     "class_weight": None,
 }
 """Parameters of a tree that leave it to grow on any weights."""
@@ -38,13 +48,15 @@ def exact_tree_plan(estimator: Any) -> tuple[TreeSettings, str] | None:
     tree = estimator.get_params(deep=False)
     if any(tree.get(name, free) != free for name, free in _FREE.items()):
         return None
+    if tree["criterion"] not in _CRITERIA or tree["search"] not in ("exact", "adaptive"):
+        return None
     settings = TreeSettings(
         max_depth=tree["max_depth"],
         max_leaf_nodes=tree["max_leaf_nodes"],
         min_samples_split=0.0,
         min_samples_leaf=0.0,
     )
-    return settings, _CRITERIA.get(tree["criterion"], tree["criterion"])
+    return settings, _CRITERIA[tree["criterion"]]
 
 
 def most_leaves(estimator: Any) -> int | None:

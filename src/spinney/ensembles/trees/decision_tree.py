@@ -7,166 +7,63 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.data.binning import FeatureBins
-from spinney.ensembles.estimator import Estimator
-from spinney.ensembles.fitting import Problem, Reading, read_rows
-from spinney.ensembles.parameters import (
-    Checked,
-    Choice,
-    Fraction,
-    Integer,
-    Jobs,
-    Nothing,
-    Real,
-    Rule,
-    Seed,
-    either,
-)
-from spinney.ensembles.trees.exact import EXACT_CRITERIA, grow_exact_classes
-from spinney.ensembles.trees.limits import tree_settings
-from spinney.model import Model, Policy, Tree, TreeForest
-from spinney.model.forest import Output, TreeSum, join_trees
-from spinney.trees.histogram import grow_histogram_tree
-from spinney.trees.settings import TreeSettings
-from spinney.typing import AnyArray, CodeArray, FloatArray, RandomState, TableLike
-
-_TREE_RULES: Mapping[str, Rule] = {
-    "max_depth": either(Integer(1), Nothing("no limit")),
-    "min_samples_split": either(Integer(2), Fraction()),
-    "min_samples_leaf": either(Integer(1), Fraction()),
-    "max_features": either(
-        Integer(1), Fraction(), Choice(("sqrt", "log2")), Nothing("all features")
-    ),
-    "max_leaf_nodes": either(Integer(2), Nothing("no limit")),
-    "min_impurity_decrease": Real(0.0),
-    "max_bins": Integer(2, 255),
-    "categorical_features": Checked("'from_dtype', None, a mask, positions or names"),
-    "unseen": Choice(("missing", "error")),
-    "extra_columns": Choice(("error", "ignore")),
-    "random_state": Seed(),
-    "n_jobs": Jobs(),
-}
+from spinney.data.binning import native_columns
+from spinney.ensembles.fitting import Reading
+from spinney.ensembles.parameters import Checked, Choice, Rule
+from spinney.ensembles.trees.growing import CLASS_CRITERIA, NUMBER_CRITERIA
+from spinney.ensembles.trees.single_tree import TREE_RULES, SingleTree
+from spinney.errors import InvalidModel
+from spinney.model.model import State
+from spinney.trees.impurity import IMPURITIES, class_decreases, number_impurities
+from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
 
-class _DecisionTree(Estimator):
-    """What the classifier and the regressor share: everything but the meaning of the target."""
+class DecisionTreeClassifier(ClassifierMixin, SingleTree):
+    """A classification tree: scikit-learn's names, tables as they are, every cut tried.
 
-    _model_class: ClassVar[type[Model]] = TreeForest
-    model_: TreeForest
-
-    def fit(self, X: TableLike, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the tree.
-
-        Parameters
-        ----------
-        X : table of n rows
-            pandas, polars or Arrow table, NumPy array, SciPy sparse matrix.
-        y : n labels or numbers
-        sample_weight : n numbers, optional
-            A weight of k counts as the row k times; rows of weight 0 are as if absent.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        params = self.get_params(deep=False)
-        class_weight = params.get("class_weight")
-        intake = self._intake_settings(class_weight=class_weight)
-        reading = read_rows(X, y, sample_weight, intake)
-        settings = tree_settings(params, reading)
-        if params["criterion"] in EXACT_CRITERIA:
-            tree, features = grow_exact_classes(
-                reading, settings, params["criterion"], n_threads=self._n_threads()
-            )
-        else:
-            tree, features = self._grow_on_bins(reading.binned(intake), settings)
-        n_outputs = tree.values.shape[1]
-        self._adopt(
-            TreeForest.from_trees(
-                TreeSum(join_trees([tree], width=n_outputs), np.zeros(n_outputs)),
-                reading.schema,
-                reading.target,
-                features,
-                output=Output(link="identity", aggregate="mean"),
-                policy=Policy(unseen=params["unseen"], extra=params["extra_columns"]),
-            )
-        )
-        return self
-
-    def _grow_on_bins(
-        self, problem: Problem, settings: TreeSettings
-    ) -> tuple[Tree, tuple[FeatureBins, ...]]:
-        tree = grow_histogram_tree(
-            problem.binned,
-            problem.targets,
-            problem.weights,
-            settings,
-            one_hot=self._task == "classification",
-            n_threads=self._n_threads(),
-        )
-        return tree, problem.binned.features
-
-    def apply(self, X: TableLike) -> CodeArray:
-        """Find the number of the leaf each row falls into; (n_rows,)."""
-        check_is_fitted(self)
-        leaves = self.model_.leaf_ids(
-            X, n_threads=self._n_threads(), estimator_name=type(self).__name__
-        )
-        return leaves[:, 0]
-
-    def get_depth(self) -> int:
-        """Edges from the root to the deepest leaf."""
-        check_is_fitted(self)
-        return self.model_[0].depth
-
-    def get_n_leaves(self) -> int:
-        """Count the leaves."""
-        check_is_fitted(self)
-        return self.model_[0].n_leaves
-
-    @property
-    def feature_importances_(self) -> FloatArray:
-        """Share of each feature in the total gain; sums to 1 unless the tree has no split."""
-        check_is_fitted(self)
-        gains = self.model_.feature_gains()
-        return gains / (gains.sum() or 1.0)
-
-
-class DecisionTreeClassifier(ClassifierMixin, _DecisionTree):
-    """A classification tree grown on histograms of at most 255 bins per feature.
-
-    Takes tables as they are: numbers, booleans, strings, categories, dates and missing values.
-    The tree is the same for every number of threads and every machine.
+    Takes numbers, booleans, strings, categories, dates and missing values. The tree is the same
+    for every number of threads and every machine. One column of labels; several targets are for
+    :class:`DecisionTreeRegressor`.
 
     Parameters
     ----------
-    criterion : {"gini", "error", "exponential"}
-        What a split lowers: impurity, errors of the majority, or what is left of exponential loss
-        (two classes). For the last two rows are sorted and every cut is tried, without bins.
+    criterion : str
+        What a split lowers: "gini", "entropy" in bits (also "log_loss"), "error" outside the
+        majority, "dkm" for 2√(p(1-p)), which is what "exponential" loss leaves. Or what it raises:
+        "twoing", "hellinger" distance, "gain_ratio". DKM and Hellinger know two classes.
+    splitter : {"best", "random"}
+        scikit-learn's word: "best" looks as ``search`` says, "random" is ``search="random"``.
+    search : {"exact", "adaptive", "histogram", "random"}
+        How cuts of numbers are looked for: all of them; by bins in nodes of more than a thousand
+        rows and all elsewhere; by bins only; or the best of one random cut per feature.
     max_depth : int or None
         Longest path from the root, in splits.
     min_samples_split, min_samples_leaf : int or float
         Least weight of rows in a node that is split, and in each child. A float is a share of
         the total weight.
+    min_weight_fraction_leaf : float
+        Least weight of a child, as a share of all; beside ``min_samples_leaf``.
     max_features : int, float, "sqrt", "log2" or None
         Features drawn at each node to choose from.
+    random_state : int, Generator, RandomState or None
+        Decides the draws of ``max_features`` and random cuts.
     max_leaf_nodes : int or None
         With a limit the tree grows best first.
     min_impurity_decrease : float
         Least decrease of the weighted impurity, relative to all rows.
+    class_weight : None, "balanced" or dict
+        Weights of classes, multiplied with ``sample_weight``.
+    ccp_alpha : float
+        Price of a leaf: the tree is pruned by cost complexity. 0 leaves it as it grew. Other
+        prunings: :meth:`pruned`.
     max_bins : int
         Most bins for the values of a numeric feature, up to 255; categories have up to 255.
     categorical_features : "from_dtype", None, mask, positions or names
         Which features are categories.
-    class_weight : None, "balanced" or dict
-        Weights of classes, multiplied with ``sample_weight``.
     unseen : {"missing", "error"}
         What an unknown category means at predict.
     extra_columns : {"error", "ignore"}
         What unknown columns mean at predict.
-    random_state : int, Generator, RandomState or None
-        Decides the draws of ``max_features``.
     n_jobs : int or None
         Threads; None for all this process may use.
 
@@ -174,9 +71,13 @@ class DecisionTreeClassifier(ClassifierMixin, _DecisionTree):
     ----------
     model_ : TreeForest
         The frozen model.
+    tree_ : TreeArrays
+        Its nodes under scikit-learn's names.
     classes_ : ndarray
-        Labels, sorted.
-    n_features_in_, feature_names_in_
+        Labels, sorted; ``n_classes_`` of them.
+    feature_importances_ : ndarray
+        Share of each feature in the total decrease of impurity.
+    n_features_in_, feature_names_in_, max_features_, n_outputs_
         As in scikit-learn.
 
     Examples
@@ -190,8 +91,8 @@ class DecisionTreeClassifier(ClassifierMixin, _DecisionTree):
 
     _task = "classification"
     _rules: ClassVar[Mapping[str, Rule]] = {
-        "criterion": Choice(("gini", "error", "exponential")),
-        **_TREE_RULES,
+        "criterion": Choice(tuple(CLASS_CRITERIA)),
+        **TREE_RULES,
         "class_weight": Checked("None, 'balanced' or a dict from class to weight"),
     }
     classes_: AnyArray
@@ -200,34 +101,48 @@ class DecisionTreeClassifier(ClassifierMixin, _DecisionTree):
         self,
         *,
         criterion: str = "gini",
+        splitter: str = "best",
+        search: str = "exact",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         max_features: Any = None,
+        random_state: RandomState = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        class_weight: Any = None,
+        ccp_alpha: float = 0.0,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
         unseen: str = "missing",
         extra_columns: str = "error",
-        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.criterion = criterion
+        self.splitter = splitter
+        self.search = search
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_features = max_features
+        self.random_state = random_state
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
         self.max_bins = max_bins
         self.categorical_features = categorical_features
-        self.class_weight = class_weight
         self.unseen = unseen
         self.extra_columns = extra_columns
-        self.random_state = random_state
         self.n_jobs = n_jobs
+
+    @property
+    def n_classes_(self) -> int:
+        """How many classes there are."""
+        check_is_fitted(self)
+        return len(self.classes_)
 
     def predict_proba(self, X: TableLike) -> FloatArray:
         """Share of each class in the row's leaf; (n_rows, n_classes)."""
@@ -245,13 +160,22 @@ class DecisionTreeClassifier(ClassifierMixin, _DecisionTree):
         labels: AnyArray = self.classes_[shares.argmax(axis=1)]
         return labels
 
+    def _node_impurities(self) -> FloatArray:
+        return IMPURITIES[CLASS_CRITERIA[self.criterion]](self.model_[0].values)
 
-class DecisionTreeRegressor(RegressorMixin, _DecisionTree):
-    """A regression tree grown on histograms of at most 255 bins per feature.
+    def _decreases(self) -> FloatArray:
+        return class_decreases(self.model_[0], CLASS_CRITERIA[self.criterion])
+
+
+class DecisionTreeRegressor(RegressorMixin, SingleTree):
+    """A regression tree: scikit-learn's names, tables as they are, every cut tried.
 
     The parameters are those of :class:`DecisionTreeClassifier` without ``class_weight``;
-    ``criterion`` is ``"squared_error"``. Several targets (2-D ``y``) share one tree whose leaves
-    are vectors.
+    ``criterion`` is "squared_error" (also "friedman_mse", which chooses the same splits),
+    "absolute_error" (leaves are medians; every cut is tried whatever ``search`` says, in O(n log n)
+    per node and feature) or "poisson", half the Poisson deviance of counts and other numbers that
+    are not negative. Several targets (2-D ``y``) share one tree whose leaves are vectors, by
+    squared error only.
 
     Examples
     --------
@@ -262,37 +186,48 @@ class DecisionTreeRegressor(RegressorMixin, _DecisionTree):
     """
 
     _task = "regression"
-    _rules: ClassVar[Mapping[str, Rule]] = {"criterion": Choice(("squared_error",)), **_TREE_RULES}
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        "criterion": Choice(tuple(NUMBER_CRITERIA)),
+        **TREE_RULES,
+    }
 
     def __init__(
         self,
         *,
         criterion: str = "squared_error",
+        splitter: str = "best",
+        search: str = "exact",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         max_features: Any = None,
+        random_state: RandomState = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         unseen: str = "missing",
         extra_columns: str = "error",
-        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.criterion = criterion
+        self.splitter = splitter
+        self.search = search
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_features = max_features
+        self.random_state = random_state
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.unseen = unseen
         self.extra_columns = extra_columns
-        self.random_state = random_state
         self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
@@ -301,6 +236,39 @@ class DecisionTreeRegressor(RegressorMixin, _DecisionTree):
         return tags
 
     def predict(self, X: TableLike) -> FloatArray:
-        """Mean target of each row's leaf; (n_rows,) or (n_rows, n_outputs)."""
+        """Mean (or median) target of each row's leaf; (n_rows,) or (n_rows, n_outputs)."""
         means: FloatArray = self._predictions(X)
         return means[:, 0] if means.shape[1] == 1 else means
+
+    def _measure(self, reading: Reading) -> None:
+        columns = native_columns(reading.table)
+        leaves = np.asarray(self.model_.native.leaf_ids(columns, self._n_threads()))[:, 0]
+        self._impurity: FloatArray | None = number_impurities(
+            self.model_[0], leaves, reading.y, reading.weights, NUMBER_CRITERIA[self.criterion]
+        )
+
+    def _node_impurities(self) -> FloatArray:
+        known: FloatArray | None = getattr(self, "_impurity", None)
+        return np.full(len(self.model_[0]), np.nan) if known is None else known
+
+    def _decreases(self) -> FloatArray:
+        return self.model_[0].gain
+
+    def _take_impurities_of(self, other: Self) -> None:
+        self._impurity = getattr(other, "_impurity", None)
+
+    def _forget_impurities(self, kept: AnyArray) -> None:
+        self._impurity = None if self._impurity is None else self._impurity[kept]
+
+    def _attributes(self) -> State:
+        known: FloatArray | None = getattr(self, "_impurity", None)
+        return {}, {} if known is None else {"impurity": known}
+
+    def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+        impurity = arrays.get("impurity")
+        fits = impurity is None or (
+            impurity.dtype == "<f8" and impurity.shape == self.model_.arrays["feature"].shape
+        )
+        if meta or not set(arrays) <= {"impurity"} or not fits:
+            raise InvalidModel("what the estimator knows beside its model is missing or unknown")
+        self._impurity = None if impurity is None else impurity.copy()

@@ -1,38 +1,9 @@
-"""Classification trees of the criteria that need sorted rows."""
-
-import dataclasses
-import math
+"""Classes as numbers, for trees that boosters grow on sorted rows."""
 
 import numpy as np
 
-from spinney.data.binning import Binner, FeatureBins
-from spinney.data.fixed_point import fixed_weights
-from spinney.ensembles.fitting import Reading
 from spinney.errors import InvalidInput
-from spinney.model import Tree
-from spinney.trees.exact import SortedTable
-from spinney.trees.settings import TreeSettings
 from spinney.typing import FloatArray, IntArray
-
-EXACT_CRITERIA = ("error", "exponential")
-
-
-def grow_exact_classes(
-    reading: Reading, settings: TreeSettings, criterion: str, *, n_threads: int
-) -> tuple[Tree, tuple[FeatureBins, ...]]:
-    """Grow a tree whose values are shares of classes; also give its features."""
-    n_classes = reading.target.n_outputs
-    check_criterion(criterion, n_classes)
-    binner = Binner.of_categories(reading.table, reading.weights)
-    weights = np.ones(len(reading.y)) if reading.weights is None else reading.weights
-    # On a grid of 52 bits, where floating-point sums of weights are exact, so that ties are ties.
-    whole, exponent = fixed_weights(weights, bits=52)
-    unit = math.ldexp(1.0, exponent)
-    rows = SortedTable(reading.table, binner, n_threads=n_threads)
-    targets = class_targets(reading.y.reshape(-1).astype(np.int64), n_classes)
-    tree = rows.grow(targets, whole, settings, criterion=criterion, unit=unit).tree
-    shares = class_shares(tree.values, n_classes)
-    return dataclasses.replace(tree, values=shares), rows.features
 
 
 def check_criterion(criterion: str, n_classes: int) -> None:

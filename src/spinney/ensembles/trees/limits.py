@@ -13,29 +13,45 @@ from spinney.trees.settings import TreeSettings
 
 
 def tree_settings(params: Mapping[str, Any], problem: Reading) -> TreeSettings:
-    """Make the limits of one tree from an estimator's parameters."""
+    """Make the limits of one tree from an estimator's parameters.
+
+    A minimum that every split of rows fulfils (two rows to be split, one for a child) is none, so
+    that rows of small weights are split as well.
+    """
     n_features = len(problem.schema.names)
     total = problem.total_weight
-    least = max(
-        weight_of(params["min_samples_split"], total), 2 * weight_of(params["min_samples_leaf"], total)
+    split = least_weight(params["min_samples_split"], total, always=2)
+    leaf = max(
+        least_weight(params["min_samples_leaf"], total, always=1),
+        params.get("min_weight_fraction_leaf", 0.0) * total,
     )
+    least = max(split, 2 * leaf)
     if problem.weights is not None and total < least <= len(problem.y) / 10:
         warnings.warn(
             f"The sample weights add up to {total:g}, less than the {least:g} a node must weigh to "
             "be split, so the tree is a single leaf. A weight counts as that many rows: give "
             "min_samples_split and min_samples_leaf as shares, or scale the weights up.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
+    # Of several numbers per row the mean impurity counts; the grower adds them up.
+    n_added = problem.target.n_outputs if problem.target.classes is None else 1
     return TreeSettings(
         max_leaf_nodes=params["max_leaf_nodes"],
         max_depth=params["max_depth"],
-        min_samples_split=weight_of(params["min_samples_split"], total),
-        min_samples_leaf=weight_of(params["min_samples_leaf"], total),
-        min_gain=params["min_impurity_decrease"] * total,
+        min_samples_split=split,
+        min_samples_leaf=leaf,
+        min_gain=params["min_impurity_decrease"] * total * n_added,
         max_features=n_drawn(params["max_features"], n_features),
         seed=seed_from(params["random_state"]),
     )
+
+
+def least_weight(limit: float, total: float, *, always: int) -> float:
+    """Give the weight a node must have; 0 where ``always`` rows, which it has, are enough."""
+    weight = weight_of(limit, total)
+    is_share = isinstance(limit, float | np.floating)
+    return 0.0 if not is_share and weight <= always else weight
 
 
 def weight_of(limit: float, total: float) -> float:

@@ -1,16 +1,14 @@
-/// Growing one tree on binned rows.
+/// A tree as growers leave it.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "native/trees/binned_rows.hpp"
-#include "native/trees/settings.hpp"
 #include "native/trees/split.hpp"
 
 namespace spinney {
 
-/// A grown tree, nodes in preorder, as model/forest.hpp describes them; splits are still by bin.
+/// Nodes in preorder, as model/forest.hpp describes them.
 struct GrownTree {
     std::vector<std::int32_t> feature;  ///< -1: leaf
     std::vector<std::int32_t> bin;      ///< numeric: last bin that goes left; -1 otherwise
@@ -26,8 +24,5 @@ struct GrownTree {
     /// Adds a node with its split, or a leaf; `right` is filled in when the right child comes.
     void append(const Split* split);
 };
-
-/// The same tree for every number of threads: all sums are integers, ties have a total order.
-GrownTree grow_histogram_tree(const BinnedRows& data, const TreeSettings& settings, int n_threads);
 
 }  // namespace spinney
