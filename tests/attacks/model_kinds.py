@@ -20,6 +20,7 @@ from spinney.model.forest import Output, join_trees
 from spinney.model.state import model_from_bytes
 
 N_ROWS = 60
+N_DEEP_ROWS = 8000
 TOWNS = np.array(["Aachen", "Bonn", "Cölln", "Dürn", "Ems", "Fürth"])
 Fitted = Any
 
@@ -149,6 +150,26 @@ def _boosted() -> Fitted:
     return boosted.fit(frame(), target())
 
 
+def _many_numbers() -> Any:
+    places = np.arange(1, 4 * N_DEEP_ROWS + 1).reshape(N_DEEP_ROWS, 4)
+    return np.float32(np.modf(places * 0.6180339887498949)[0] * 10)
+
+
+def _packed_classes() -> Fitted:
+    """A tree of so many nodes that a file holds them packed."""
+    y = (np.arange(N_DEEP_ROWS) * 7919 % 10007) % 3
+    return spinney.DecisionTreeClassifier().fit(_many_numbers(), y)
+
+
+def _packed_numbers() -> Fitted:
+    X = _many_numbers()
+    X[::50, 1] = np.nan
+    y = (np.arange(N_DEEP_ROWS) * 7919 % 10007) % 11 / 7
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["town"] = TOWNS[np.arange(N_DEEP_ROWS) % 5]
+    return spinney.DecisionTreeRegressor().fit(frame, y)
+
+
 def _robust_sum() -> Fitted:
     robust = spinney.RobustBoostClassifier(
         algorithm="robust", n_estimators=6, target_error=0.2, store_weights=True
@@ -230,6 +251,8 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "generator": _generator,
     "legacy_generator": _legacy_generator,
     "boosted": _boosted,
+    "packed_classes": _packed_classes,
+    "packed_numbers": _packed_numbers,
     "robust_sum": _robust_sum,
     "robust_program": _robust_program,
     "raw_forest": _forest_of_three,

@@ -18,7 +18,7 @@ from spinney.model.forest import TreeSum, join_trees
 
 INSTRUCTION_SETS = ["portable", "avx2", "avx512"]
 INSTRUCTION_SETS = INSTRUCTION_SETS[: INSTRUCTION_SETS.index(_ext.best_isa()) + 1]
-ROADS = ["best", "sliced", "walked"]
+ROADS = ["best", "sliced", "keyed", "walked"]
 
 
 def bins_of_codes(forest):

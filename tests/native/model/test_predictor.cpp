@@ -15,7 +15,7 @@ using spinney::check_forest;
 
 namespace {
 
-constexpr spinney::Road kRoads[] = {spinney::Road::kBest, spinney::Road::kSliced,
+constexpr spinney::Road kRoads[] = {spinney::Road::kBest, spinney::Road::kSliced, spinney::Road::kKeyed,
                                     spinney::Road::kWalked};
 
 /// By every road and instruction set, all of which must agree.

@@ -1,0 +1,405 @@
+"""The nodes of a large forest in a tenth of their size: how files hold them.
+
+What follows from something else is left out. Where the right child stands follows from which nodes
+are leaves; counts and weights of inner nodes are sums over their children; their values and gains
+are foretold from the children and corrected by a few units of the last digit. The numbers that come
+back are the same bits, or the array is stored in full. ``docs/reference/file-format.md`` describes
+the sections; ``native/model/packed_forest.cpp`` is the reader.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from spinney._native import _ext
+from spinney.errors import InvalidModel
+from spinney.model.tree import freeze
+from spinney.parallelism import available
+from spinney.typing import AnyArray, FloatArray
+
+PACKED_ARRAYS: Mapping[str, tuple[str, ...]] = {
+    "rules": ("|u1",),
+    "leaves": ("|u1",),
+    "feature": ("|u1", "<u2", "<u4"),
+    "missing_left": ("|u1",),
+    "threshold": ("<f4", "<f8", "|u1", "<u2"),
+    "threshold_table": ("<f4", "<f8"),
+    "value": ("|u1", "<u2"),
+    "value_table": ("<f8",),
+    "count": ("|u1",),
+    "count_rest": ("<i8",),
+    "weight": ("|u1",),
+    "weight_rest": ("<f8",),
+    "value_steps": ("|i1", "<i2"),
+    "value_rest": ("<f8",),
+    "gain_steps": ("|i1", "<i2"),
+    "gain_rest": ("<f8",),
+}
+"""Sections of packed nodes and their types; all but the first three may be absent."""
+UNPACKED: Mapping[str, str] = {
+    "feature": "<i4",
+    "right": "<i4",
+    "missing_left": "|u1",
+    "category_set": "<i4",
+    "values": "<f8",
+    "count": "<i8",
+    "weight": "<f8",
+    "gain": "<f8",
+    "threshold": "",
+}
+"""Arrays that packing replaces. The last four but one may stay in full; thresholds have the type
+they had."""
+FULL = ("values", "count", "weight", "gain")
+LEAST_NODES = 1 << 13
+"""Below this a forest is small, and its arrays are stored as they are."""
+MOST_GROWTH = 256
+"""Bytes that unpacking may need per byte of a file."""
+
+_SIGN = np.int64(2**63 - 1)
+_FEW = 1 << 16
+_VALUE_RULES = {"mean": 0, "shares": 1}
+_GAIN_RULES = {"means": 0, "binary": 1, "gini": 2}
+
+
+class PackedArrays(Mapping[str, AnyArray]):
+    """The arrays of a forest, of which those of nodes are unpacked when one is first asked for.
+
+    Everything is checked when this is made, so that unpacking cannot fail.
+    """
+
+    def __init__(self, plain: Mapping[str, AnyArray], packed: Mapping[str, AnyArray]) -> None:
+        _check_types(packed)
+        stray = set(plain) & (set(UNPACKED) - set(FULL))
+        if stray:
+            raise InvalidModel(f"nodes are packed, but these arrays are there too: {sorted(stray)}")
+        self._width = _width_of(plain, packed)
+        self._check_growth(plain, packed)
+        self._ready = {name: freeze(array) for name, array in plain.items()}
+        flat = {f"full/{name}" if name in FULL else name: array.reshape(-1)
+                for name, array in self._ready.items()}
+        flat |= {name: freeze(array).reshape(-1) for name, array in packed.items()}
+        self._native: _ext.PackedForest | None = _ext.PackedForest(
+            flat, len(plain["categorical"]), len(plain["baseline"]), self._width
+        )
+        table = packed.get("threshold_table", packed["threshold"])
+        self._types = UNPACKED | {"threshold": table.dtype.str}
+        self._n_nodes = int(plain["tree_start"][-1])
+
+    def _check_growth(
+        self, plain: Mapping[str, AnyArray], packed: Mapping[str, AnyArray]
+    ) -> None:
+        """No memory on the word of a file alone."""
+        starts = plain["tree_start"]
+        n_nodes = int(starts[-1]) if len(starts) else 0
+        size = sum(array.nbytes for array in (*plain.values(), *packed.values()))
+        if not 0 <= n_nodes * (45 + 8 * self._width) <= MOST_GROWTH * size:
+            raise InvalidModel("packed nodes are too many for the bytes that describe them")
+
+    def __getitem__(self, name: str) -> AnyArray:
+        if name not in self._ready and name in UNPACKED:
+            self._unpack()
+        return self._ready[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._ready or name in UNPACKED
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._ready, **UNPACKED})
+
+    def __len__(self) -> int:
+        return len({**self._ready, **UNPACKED})
+
+    def _unpack(self) -> None:
+        native = self._native
+        if native is None:  # another thread was faster
+            return
+        made = {
+            name: np.frombuffer(data, self._types[name])
+            for name, data in native.unpack(available()).items()
+        }
+        if "values" in made:
+            made["values"] = made["values"].reshape(self._n_nodes, -1)
+        self._ready = self._ready | made
+        self._native = None
+
+
+def is_packed(name: str) -> bool:
+    """Tell whether a section of a file has packed nodes."""
+    return "/nodes/" in f"/{name}"
+
+
+def _check_types(packed: Mapping[str, AnyArray]) -> None:
+    missing = {"rules", "leaves", "feature", "threshold"} - set(packed)
+    if missing or not set(packed) <= set(PACKED_ARRAYS):
+        odd = sorted(missing | (set(packed) - set(PACKED_ARRAYS)))
+        raise InvalidModel(f"packed arrays are missing or unknown: {odd[:5]}")
+    for name, array in packed.items():
+        n_dimensions = 2 if name == "value_table" else 1
+        if array.dtype.str not in PACKED_ARRAYS[name] or array.ndim != n_dimensions:
+            raise InvalidModel(f"the packed array {name!r} has an unexpected type")
+        if name != "feature" and name != "threshold" and not array.size:
+            raise InvalidModel(f"the packed array {name!r} is empty")
+    if ("threshold_table" in packed) != (packed["threshold"].dtype.kind == "u"):
+        raise InvalidModel("packed thresholds are neither numbers nor places in a table")
+
+
+def _width_of(plain: Mapping[str, AnyArray], packed: Mapping[str, AnyArray]) -> int:
+    if ("values" in plain) == ("value_table" in packed):
+        raise InvalidModel("a packed forest has values in full or in a table")
+    table = plain["values"] if "values" in plain else packed["value_table"]
+    return int(table.shape[1])
+
+
+# Writing
+
+
+def pack_forests(arrays: Mapping[str, AnyArray]) -> tuple[dict[str, AnyArray], bool]:
+    """Pack every large forest among the arrays of a model; tell whether there was one."""
+    result = dict(arrays)
+    any_packed = False
+    for name in arrays:
+        prefix, found, rest = name.rpartition("forest/feature")
+        if not found or rest or (prefix and not prefix.endswith("/")):
+            continue
+        start = f"{prefix}forest/"
+        own = {key.removeprefix(start): array for key, array in arrays.items()
+               if key.startswith(start)}
+        plain, packed = pack_nodes(own)
+        if packed:
+            any_packed = True
+            for key in own.keys() - plain.keys():
+                del result[start + key]
+            result |= {f"{prefix}nodes/{key}": array for key, array in packed.items()}
+    return result, any_packed
+
+
+def pack_nodes(arrays: Mapping[str, AnyArray]) -> tuple[dict[str, AnyArray], dict[str, AnyArray]]:
+    """Give the arrays of a forest that stay as they are, and the packed ones.
+
+    The second dict is empty if the forest is small, or if packing would change a bit of it or save
+    less than half: then the first has all arrays.
+    """
+    if len(arrays["feature"]) < LEAST_NODES:
+        return dict(arrays), {}
+    plain = {name: array for name, array in arrays.items() if name not in UNPACKED}
+    packed: dict[str, AnyArray] = {}
+    nodes = _Nodes(arrays)
+    nodes.pack_splits(packed)
+    for name, full in nodes.pack_sums(packed):
+        if full:
+            plain[name] = arrays[name]
+    if not _is_better(arrays, plain, packed):
+        return dict(arrays), {}
+    return plain, packed
+
+
+def _is_better(
+    arrays: Mapping[str, AnyArray], plain: Mapping[str, AnyArray], packed: Mapping[str, AnyArray]
+) -> bool:
+    size = sum(array.nbytes for array in (*plain.values(), *packed.values()))
+    if 2 * size > sum(array.nbytes for array in arrays.values()):
+        return False
+    try:
+        again = PackedArrays(plain, packed)
+    except InvalidModel:  # too dense, or a number without a packed form
+        return False
+    return all(_same_bits(again[name], arrays[name]) for name in UNPACKED)
+
+
+def _same_bits(one: AnyArray, other: AnyArray) -> bool:
+    if one.dtype != other.dtype or one.shape != other.shape:
+        return False
+    kind = f"u{one.dtype.itemsize}"
+    return bool(np.array_equal(np.ascontiguousarray(one).view(kind), other.view(kind)))
+
+
+class _Nodes:
+    """Nodes of a forest, and the children of the inner ones."""
+
+    def __init__(self, arrays: Mapping[str, AnyArray]) -> None:
+        self.arrays = arrays
+        starts = arrays["tree_start"]
+        self.is_leaf = arrays["feature"] < 0
+        self.inner = np.flatnonzero(~self.is_leaf)
+        self.left = self.inner + 1
+        first = np.repeat(starts[:-1], np.diff(starts))[self.inner]
+        self.right = first + arrays["right"][self.inner]
+        self.weights = [arrays["weight"][n] for n in (self.left, self.right, self.inner)]
+
+    def pack_splits(self, packed: dict[str, AnyArray]) -> None:
+        """Add which nodes are leaves, and what the others ask."""
+        packed["leaves"] = np.packbits(self.is_leaf, bitorder="little")
+        features = self.arrays["feature"][self.inner]
+        packed["feature"] = features.astype(_code_type(int(features.max(initial=0))))
+        missing_left = self.arrays["missing_left"][self.inner]
+        if missing_left.any():
+            packed["missing_left"] = np.packbits(missing_left, bitorder="little")
+        thresholds = np.ascontiguousarray(self.arrays["threshold"][self.inner])
+        table, codes = _table_of(thresholds[:, None])
+        if 0 < len(table) <= _FEW and table.nbytes + codes.nbytes < thresholds.nbytes:
+            packed["threshold_table"], thresholds = table[:, 0], codes
+        packed["threshold"] = thresholds
+
+    def pack_sums(self, packed: dict[str, AnyArray]) -> Iterator[tuple[str, bool]]:
+        """Add what nodes say; tell of each array whether it must be stored in full."""
+        yield "count", not self._pack_count(packed)
+        yield "weight", not self._pack_weight(packed)
+        rules = np.zeros(2, np.uint8)
+        yield "values", not self._pack_values(packed, rules)
+        yield "gain", not self._pack_gain(packed, rules)
+        packed["rules"] = rules
+
+    def _adds_up(self, name: str) -> bool:
+        array = self.arrays[name]
+        return np.array_equal(array[self.inner], array[self.left] + array[self.right])
+
+    def _pack_count(self, packed: dict[str, AnyArray]) -> bool:
+        if not self._adds_up("count"):
+            return False
+        counts = self.arrays["count"][self.is_leaf]
+        if (counts != 1).any():
+            _put_codes(packed, "count", counts)
+        return True
+
+    def _pack_weight(self, packed: dict[str, AnyArray]) -> bool:
+        if not self._adds_up("weight"):
+            return False
+        if not np.array_equal(self.arrays["weight"], self.arrays["count"]):
+            _put_codes(packed, "weight", self.arrays["weight"][self.is_leaf])
+        return True
+
+    def _pack_values(self, packed: dict[str, AnyArray], rules: AnyArray) -> bool:
+        values = self.arrays["values"]
+        best: dict[str, AnyArray] = {}
+        least = 4 * len(values) * values.shape[1]
+        for rule in ("shares", "mean"):
+            foretold = (self._value(rule, k) for k in range(values.shape[1]))
+            found = _steps(foretold, values[self.inner])
+            size = sum(array.nbytes for array in found.values())
+            if size < least:
+                best, least, rules[0] = found, size, _VALUE_RULES[rule]
+            if size == 0:
+                break
+        else:
+            if not best:
+                return False
+        packed |= {f"value_{name}": array for name, array in best.items()}
+        leaves = np.ascontiguousarray(values[self.is_leaf])
+        table, codes = _table_of(leaves)
+        if len(table) <= _FEW and table.nbytes + codes.nbytes < leaves.nbytes:
+            packed["value_table"], packed["value"] = table, codes
+        else:
+            packed["value_table"] = leaves
+        return True
+
+    def _pack_gain(self, packed: dict[str, AnyArray], rules: AnyArray) -> bool:
+        gains = self.arrays["gain"]
+        width = self.arrays["values"].shape[1]
+        best: dict[str, AnyArray] = {}
+        least = 8 * len(self.inner)
+        for rule in ("binary", "gini", "means")[0 if width == 2 else 1 if width > 1 else 2 :]:
+            found = _steps(iter([self._gain(rule)]), gains[self.inner, None])
+            size = sum(array.nbytes for array in found.values())
+            if size < least:
+                best, least, rules[1] = found, size, _GAIN_RULES[rule]
+            if size == 0:
+                return True
+        packed |= {f"gain_{name}": array for name, array in best.items()}
+        return bool(best)
+
+    # The rules, as native/model/packed_forest.cpp has them
+
+    def _sides(self, k: int) -> tuple[FloatArray, FloatArray]:
+        values = self.arrays["values"][:, k]
+        return values[self.left], values[self.right]
+
+    def _value(self, rule: str, k: int) -> FloatArray:
+        left, right, total = self.weights
+        a, b = self._sides(k)
+        a, b = left * a, right * b
+        with np.errstate(all="ignore"):
+            if rule == "shares":
+                return (_whole(a) + _whole(b)) / total
+            return (a + b) / total
+
+    def _gain(self, rule: str) -> FloatArray:
+        left, right, total = self.weights
+        squares = np.zeros(len(self.inner))
+        with np.errstate(all="ignore"):
+            if rule == "binary":
+                a, b = self._sides(1)
+                apart = _whole(left * a) * right - _whole(right * b) * left
+                return apart * apart / (left * right) * (2.0 / total)
+            for k in range(self.arrays["values"].shape[1]):
+                a, b = self._sides(k)
+                if rule == "gini":
+                    a, b = _whole(left * a) * right, _whole(right * b) * left
+                    counts = np.abs(a - b) > 2.0**-50 * (a + b)
+                    squares += np.where(counts, (a - b) * (a - b), 0.0)
+                else:
+                    squares += (a - b) * (a - b)
+            if rule == "gini":
+                return squares / (left * right) / total
+            return squares * left * (right / total)
+
+
+def _whole(x: FloatArray) -> FloatArray:
+    rounded: FloatArray = (x + 2.0**52) - 2.0**52
+    return rounded
+
+
+def _code_type(largest: int) -> str:
+    return "|u1" if largest < 1 << 8 else "<u2" if largest < 1 << 16 else "<u4"
+
+
+def _put_codes(packed: dict[str, AnyArray], name: str, numbers: AnyArray) -> None:
+    """Add small whole numbers as bytes; any others stand apart, and a byte of 255 for each."""
+    is_small = (numbers >= 0) & (numbers < 255)
+    codes = np.where(is_small, numbers, 255).astype(np.uint8)
+    is_rest = ~is_small | (codes != numbers)
+    codes[is_rest] = 255
+    packed[name] = codes
+    if is_rest.any():
+        packed[f"{name}_rest"] = numbers[is_rest]
+
+
+def _table_of(rows: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Find the different rows, bit by bit, and the place of each row among them."""
+    bits = rows.view(f"u{rows.dtype.itemsize}")
+    codes = np.zeros(len(rows), np.int64)
+    for k in range(rows.shape[1]):  # rows so far have numbers; each column makes them finer
+        different, place = np.unique(bits[:, k], return_inverse=True)
+        _, codes = np.unique(codes * len(different) + place, return_inverse=True)
+    _, first = np.unique(codes, return_index=True)
+    return rows[first], codes.astype(_code_type(len(first)))
+
+
+def _ordered(numbers: FloatArray) -> AnyArray:
+    """Floats in their order as whole numbers without a gap."""
+    bits = np.ascontiguousarray(numbers).view(np.int64)
+    return bits ^ ((bits >> 63) & _SIGN)
+
+
+def _steps(foretold: Iterator[FloatArray], actual: FloatArray) -> dict[str, AnyArray]:
+    """Give how many floats lie between what was foretold and what is; far ones stand apart.
+
+    Nothing if all are where they were foretold.
+    """
+    n, width = actual.shape
+    steps = np.empty((n, width), np.int32)
+    for k, column in enumerate(foretold):
+        apart = _ordered(actual[:, k]) - _ordered(np.where(np.isnan(column), 0.0, column))
+        steps[:, k] = np.clip(apart, -(1 << 20), 1 << 20)
+    flat, numbers = steps.reshape(-1), actual.reshape(-1)
+    if not flat.any():
+        return {}
+    is_near = np.abs(flat) < 128
+    is_close = np.abs(flat) < 32768
+    sizes = [n_items + 8 * int(np.count_nonzero(~near)) for n_items, near in
+             ((len(flat), is_near), (2 * len(flat), is_close))]
+    kind, near = ("|i1", is_near) if sizes[0] <= sizes[1] else ("<i2", is_close)
+    codes = np.where(near, flat, -128 if kind == "|i1" else -32768).astype(kind)
+    found: dict[str, AnyArray] = {"steps": codes}
+    if not near.all():
+        found["rest"] = np.ascontiguousarray(numbers[~near])
+    return found
