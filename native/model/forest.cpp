@@ -143,9 +143,8 @@ void check_forest(const ForestArrays& forest) {
     check_sizes(forest);
     check_ensemble(forest, forest.n_nodes());
     check_sets(forest);
-    require(
-        all_finite(forest.values) && all_finite(forest.weight) && all_finite(forest.gain),
-        "a value, weight or gain is not a finite number");
+    require(all_finite(forest.values) && all_finite(forest.weight) && all_finite(forest.gain),
+            "a value, weight or gain is not a finite number");
     require(std::all_of(forest.count.begin(), forest.count.end(),
                         [](std::int64_t count) { return count >= 0; }) &&
                 std::all_of(forest.weight.begin(), forest.weight.end(),

@@ -24,7 +24,8 @@ template <class T>
 T number_at(const ColumnView& column, std::size_t row) {
     const bool narrow = column.type == ValueType::kFloat32;
     if (!column.is_sparse) {
-        return narrow ? static_cast<T>(column.at<float>(row)) : static_cast<T>(column.at<double>(row));
+        return narrow ? static_cast<T>(column.at<float>(row))
+                      : static_cast<T>(column.at<double>(row));
     }
     const std::size_t place = column.stored_from(row);
     if (place == column.rows.size() || static_cast<std::size_t>(column.rows[place]) != row) {
@@ -58,7 +59,7 @@ bool has_small_trees(const ForestArrays& forest) {
     for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
         if (forest.tree_start[tree + 1] - forest.tree_start[tree] > 2 * 0xFFFF) return false;
     }
-    return forest.n_features <= (0x10000 / kKeyedRows - 2) / 2;
+    return forest.n_features <= (0x10000 / kWalkingRows - 2) / 2;
 }
 
 template <class Key, class Index>
@@ -110,7 +111,7 @@ void KeyedForest<Key, Index>::add_tree(const ForestArrays& forest, std::size_t t
         const auto feature = static_cast<std::size_t>(forest.feature[node]);
         const std::size_t slot = slot_numbers_[2 * feature + (forest.missing_left[node] ? 1 : 0)];
         const Key key = OrderedBits<Number>::of(round_down<Number>(forest.threshold[node]));
-        made.nodes[place] = {key, static_cast<Index>(slot * kKeyedRows),
+        made.nodes[place] = {key, static_cast<Index>(slot * kWalkingRows),
                              static_cast<Index>(n_pairs)};
         const Visit left{node + 1, 2 * n_pairs};
         const Visit right{first + static_cast<std::size_t>(forest.right[node]), 2 * n_pairs + 1};
@@ -131,57 +132,126 @@ typename KeyedForest<Key, Index>::Node KeyedForest<Key, Index>::leaf_node(
     const auto row = static_cast<std::uint32_t>(values.size() / width);
     for (std::size_t k = 0; k < width; ++k) values.push_back(forest.tree_weight[tree] * own[k]);
     std::uint32_t& there = known[hash_of(&values[row * width], width)];
-    if (there != UINT32_MAX && std::memcmp(&values[there * width], &values[row * width],
-                                           width * sizeof(double)) == 0) {
+    if (there != UINT32_MAX &&
+        std::memcmp(&values[there * width], &values[row * width], width * sizeof(double)) == 0) {
         values.resize(row * width);
     } else {
         there = row;
     }
     const std::size_t slot = place % 2 == 0 ? kNever : kAlways;
-    return {there, static_cast<Index>(slot * kKeyedRows), static_cast<Index>(place / 2)};
+    return {there, static_cast<Index>(slot * kWalkingRows), static_cast<Index>(place / 2)};
 }
 
 template <class Key, class Index>
-void KeyedForest<Key, Index>::read(const Columns& columns, std::size_t first, std::size_t n,
-                                   Key* keys) const {
+KeyedRows<Key> KeyedForest<Key, Index>::read(const Columns& columns, std::size_t first,
+                                             std::size_t n) const {
+    using Number = NumberOf<Key>;
     constexpr Key kHighest = std::numeric_limits<Key>::max();
-    std::fill_n(keys + kNever * kKeyedRows, kKeyedRows, Key{0});
-    std::fill_n(keys + kAlways * kKeyedRows, kKeyedRows, kHighest);
-    for (std::size_t s = kFirstSlot; s < slots_.size(); ++s) {
+    const std::size_t n_groups = (n + kWalkingRows - 1) / kWalkingRows;
+    KeyedRows<Key> rows;
+    rows.n = n;
+    rows.keys.resize(n_groups * n_keys());  // rows that do not exist have keys, too
+    rows.waiting.resize(n_groups * kWalkingRows);
+    rows.places.resize(n_groups * kWalkingRows);
+    for (std::size_t s = 0; s < slots_.size(); ++s) {
         const ColumnView& column = columns.features[slots_[s].feature];
         const Key missing = slots_[s].missing_left ? Key{0} : kHighest;
-        for (std::size_t i = 0; i < n; ++i) {
-            const auto x = number_at<NumberOf<Key>>(column, first + i);
-            keys[s * kKeyedRows + i] = x == x ? OrderedBits<NumberOf<Key>>::of(x) : missing;
+        for (std::size_t i = 0; i < n_groups * kWalkingRows; ++i) {
+            Key& key = rows.keys[i / kWalkingRows * n_keys() + s * kWalkingRows + i % kWalkingRows];
+            if (s < kFirstSlot) {
+                key = s == kNever ? Key{0} : kHighest;
+            } else if (i < n) {
+                const auto x = number_at<Number>(column, first + i);
+                key = x == x ? OrderedBits<Number>::of(x) : missing;
+            }
         }
-        std::fill_n(keys + s * kKeyedRows + n, kKeyedRows - n, Key{0});
     }
+    return rows;
 }
 
 template <class Key, class Index>
-void KeyedForest<Key, Index>::find(std::size_t tree, const Key* keys, std::size_t n,
-                                   std::uint32_t* places) const {
+void KeyedForest<Key, Index>::find(std::size_t tree, KeyedRows<Key>& rows) const {
     const Node* const nodes = trees_[tree].nodes.data();
-    for (std::size_t row = 0; row < n; row += kKeyedRows, keys += n_keys()) {
-        std::uint32_t at[kKeyedRows] = {};
-        const auto step = [&] {
-            for (std::size_t w = 0; w < kKeyedRows; ++w) {
-                const Node& node = nodes[at[w]];
-                const std::uint32_t pair = node.pair;
-                at[w] = pair + pair + (node.key < keys[node.slot + w] ? 1 : 0);
-            }
-        };
-        std::uint32_t moved = 1;
-        while (moved != 0) {
-            step();
-            std::uint32_t before[kKeyedRows];
-            std::copy_n(at, kKeyedRows, before);
-            step();
-            moved = 0;
-            for (std::size_t w = 0; w < kKeyedRows; ++w) moved |= at[w] ^ before[w];
-        }
-        for (std::size_t w = 0; w < std::min(kKeyedRows, n - row); ++w) places[row + w] = at[w];
+    std::size_t n_waiting = set_out(nodes, rows);
+    while (n_waiting > 0) n_waiting = advance(nodes, rows, n_waiting);
+}
+
+/// Where a walker goes from a node; `keys` are those of its row.
+template <class Key, class Index>
+[[gnu::always_inline]] inline std::size_t KeyedForest<Key, Index>::next(const Node* nodes,
+                                                                        std::size_t at,
+                                                                        const Key* keys) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    if constexpr (sizeof(Node) == 8) {
+        // Five instructions, which are all there is to a step; compilers make eight.
+        std::size_t to;
+        std::size_t slot;
+        __asm__(
+            "movzwl 4(%[nodes],%[at],8), %k[slot]\n\t"
+            "movzwl 6(%[nodes],%[at],8), %k[to]\n\t"
+            "movl (%[keys],%[slot],4), %k[slot]\n\t"
+            "cmpl %k[slot], (%[nodes],%[at],8)\n\t"
+            "adcl %k[to], %k[to]"
+            : [to] "=&r"(to), [slot] "=&r"(slot)
+            : [nodes] "r"(nodes), [at] "r"(at), [keys] "r"(keys),
+              "m"(*reinterpret_cast<const Node(*)[]>(nodes)),
+              "m"(*reinterpret_cast<const Key(*)[]>(keys))
+            : "cc");
+        return to;
     }
+#endif
+    const Node& node = nodes[at];
+    return std::size_t{2} * node.pair + (node.key < keys[node.slot] ? 1 : 0);
+}
+
+/// The first steps of all rows; how many have not arrived then.
+template <class Key, class Index>
+std::size_t KeyedForest<Key, Index>::set_out(const Node* nodes, KeyedRows<Key>& rows) const {
+    std::size_t n_waiting = 0;
+    for (std::size_t row = 0; row < rows.places.size(); row += kWalkingRows) {
+        const Key* const keys = &rows.keys[row / kWalkingRows * n_keys()];
+        std::size_t at[kWalkingRows] = {};
+        for (std::size_t step = 0; step < kFirstSteps; ++step) {
+            for (std::size_t w = 0; w < kWalkingRows; ++w) at[w] = next(nodes, at[w], keys + w);
+        }
+        for (std::size_t w = 0; w < kWalkingRows; ++w) {
+            rows.places[row + w] = static_cast<std::uint32_t>(at[w]);
+            rows.waiting[n_waiting] = static_cast<std::uint32_t>(row + w);
+            n_waiting += nodes[at[w]].slot < kFirstSlot * kWalkingRows ? 0 : 1;
+        }
+    }
+    return n_waiting;
+}
+
+/// Some steps of the rows that have not arrived; how many are still on their way. Leaves of a deep
+/// tree are not equally far, and walkers that wait for the last of sixteen would wait often.
+template <class Key, class Index>
+std::size_t KeyedForest<Key, Index>::advance(const Node* nodes, KeyedRows<Key>& rows,
+                                             std::size_t n_waiting) const {
+    constexpr std::size_t kTogether = 8;
+    std::uint32_t* const waiting = rows.waiting.data();
+    std::uint32_t* const places = rows.places.data();
+    std::size_t n_left = 0;
+    for (std::size_t first = 0; first < n_waiting; first += kTogether) {
+        std::size_t at[kTogether];
+        std::uint32_t own[kTogether];
+        const Key* keys[kTogether];
+        const std::size_t n_own = std::min(kTogether, n_waiting - first);
+        for (std::size_t w = 0; w < kTogether; ++w) {
+            own[w] = waiting[first + (w < n_own ? w : 0)];
+            at[w] = places[own[w]];
+            keys[w] = &rows.keys[own[w] / kWalkingRows * n_keys() + own[w] % kWalkingRows];
+        }
+        for (std::size_t step = 0; step < kMoreSteps; ++step) {
+            for (std::size_t w = 0; w < kTogether; ++w) at[w] = next(nodes, at[w], keys[w]);
+        }
+        for (std::size_t w = 0; w < n_own; ++w) {
+            places[own[w]] = static_cast<std::uint32_t>(at[w]);
+            waiting[n_left] = own[w];
+            n_left += nodes[at[w]].slot < kFirstSlot * kWalkingRows ? 0 : 1;
+        }
+    }
+    return n_left;
 }
 
 template class KeyedForest<std::uint32_t, std::uint16_t>;

@@ -12,8 +12,20 @@
 
 namespace spinney {
 
-/// Rows that walk down a tree at once; the steps of one overlap the waits of the others.
-inline constexpr std::size_t kKeyedRows = 8;
+/// Rows that pass a tree before the next one does: it is fetched once for all of them.
+inline constexpr std::size_t kKeyedRows = 1024;
+/// Rows whose keys stand together, and which begin to walk together: the steps of one overlap the
+/// waits of the others.
+inline constexpr std::size_t kWalkingRows = 8;
+
+/// Keys of up to kKeyedRows rows, and room to find their leaves.
+template <class Key>
+struct KeyedRows {
+    std::size_t n = 0;
+    std::vector<Key> keys;  ///< of kWalkingRows rows and a slot, then the next slot; then more rows
+    std::vector<std::uint32_t> waiting;
+    std::vector<std::uint32_t> places;  ///< what find() gives: a place for each row
+};
 
 /// Key is a whole number as wide as the numbers of the table; Index is as narrow as the largest
 /// tree allows. For forests without questions about categories.
@@ -23,14 +35,12 @@ class KeyedForest {
     KeyedForest(const ForestArrays& forest, int n_threads);
 
     std::size_t n_trees() const { return trees_.size(); }
-    /// Keys that kKeyedRows rows take.
-    std::size_t n_keys() const { return slots_.size() * kKeyedRows; }
 
-    /// Keys of rows first + i, i < n <= kKeyedRows; those behind row n mean nothing.
-    void read(const Columns& columns, std::size_t first, std::size_t n, Key* keys) const;
+    /// Rows first + i, i < n <= kKeyedRows.
+    KeyedRows<Key> read(const Columns& columns, std::size_t first, std::size_t n) const;
 
-    /// Places of the leaves that n rows reach in a tree; keys are those of groups of kKeyedRows.
-    void find(std::size_t tree, const Key* keys, std::size_t n, std::uint32_t* places) const;
+    /// Places of the leaves that rows reach in a tree.
+    void find(std::size_t tree, KeyedRows<Key>& rows) const;
 
     /// weight * value of a leaf, all outputs.
     const double* values(std::size_t tree, std::uint32_t place) const {
@@ -47,7 +57,7 @@ class KeyedForest {
     /// in the slot is above `key`. Leaves lead to themselves; their key says where their value is.
     struct Node {
         Key key;
-        Index slot;  ///< times kKeyedRows
+        Index slot;  ///< times kWalkingRows
         Index pair;
     };
 
@@ -65,6 +75,13 @@ class KeyedForest {
     };
     static constexpr std::size_t kNever = 0, kAlways = 1, kFirstSlot = 2;
 
+    /// Steps of all rows, and then of those that have not arrived, before it is seen who has.
+    static constexpr std::size_t kFirstSteps = 12, kMoreSteps = 6;
+
+    std::size_t n_keys() const { return slots_.size() * kWalkingRows; }
+    static std::size_t next(const Node* nodes, std::size_t at, const Key* keys);
+    std::size_t set_out(const Node* nodes, KeyedRows<Key>& rows) const;
+    std::size_t advance(const Node* nodes, KeyedRows<Key>& rows, std::size_t n_waiting) const;
     void find_slots(const ForestArrays& forest);
     void add_tree(const ForestArrays& forest, std::size_t tree);
     Node leaf_node(const ForestArrays& forest, std::size_t tree, std::size_t node,

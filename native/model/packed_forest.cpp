@@ -214,8 +214,8 @@ void PackedForest::check_leaves() const {
             "packed values have the wrong length");
     const std::size_t n_rows = nodes_.value_table.size() / width;
     require(nodes_.has_values() ? nodes_.value.empty() && n_rows == 0
-                              : nodes_.value.size == (nodes_.value.empty() ? 0 : n) &&
-                                    (!nodes_.value.empty() || n_rows == n),
+                                : nodes_.value.size == (nodes_.value.empty() ? 0 : n) &&
+                                      (!nodes_.value.empty() || n_rows == n),
             "packed values have the wrong length");
     for (std::size_t i = 0; i < nodes_.value.size; ++i) {
         require(nodes_.value.code(i) < n_rows, "a packed value is not in its table");
@@ -357,7 +357,8 @@ void PackedForest::unpack_counts(std::size_t tree, const UnpackedNodes& into) co
     for (auto node = static_cast<std::size_t>(nodes_.tree_start[tree + 1]); node-- > first;) {
         const std::int32_t right = into.right[node];
         if (right >= 0) {
-            into.count[node] = into.count[node + 1] + into.count[first + static_cast<std::size_t>(right)];
+            into.count[node] =
+                into.count[node + 1] + into.count[first + static_cast<std::size_t>(right)];
             continue;
         }
         const std::uint32_t code = nodes_.count.empty() ? 1 : nodes_.count.code(--leaf);

@@ -12,8 +12,6 @@ namespace {
 /// bytes of 28 features stay in the first-level cache.
 constexpr std::size_t kSlices = 3;
 constexpr std::size_t kBlockRows = kSlices * kByteRows;
-/// The same of deep trees: those rarely stay in a cache while others are passed.
-constexpr std::size_t kKeyedBlockRows = 6 * kByteRows;
 /// Below this, a slice of which most rows do not exist takes longer than walking.
 constexpr std::size_t kFewRows = 16;
 
@@ -205,17 +203,11 @@ void pass_sliced(const SlicedForest& sliced, const Columns& columns, const Consu
 template <class Key, class Index, class Consumer>
 void pass_keyed(const KeyedForest<Key, Index>& keyed, const Columns& columns,
                 const Consumer& consumer, std::size_t first, std::size_t n) {
-    const std::size_t n_groups = (n + kKeyedRows - 1) / kKeyedRows;
-    std::vector<Key> keys(n_groups * keyed.n_keys());
-    for (std::size_t g = 0; g < n_groups; ++g) {
-        const std::size_t row = g * kKeyedRows;
-        keyed.read(columns, first + row, std::min(kKeyedRows, n - row), &keys[g * keyed.n_keys()]);
-    }
+    KeyedRows<Key> rows = keyed.read(columns, first, n);
     typename Consumer::Block block(consumer, first, n);
-    std::uint32_t places[kKeyedBlockRows];
     for (std::size_t tree = 0; tree < keyed.n_trees(); ++tree) {
-        keyed.find(tree, keys.data(), n, places);
-        block.add_places(tree, places, keyed);
+        keyed.find(tree, rows);
+        block.add_places(tree, rows.places.data(), keyed);
     }
     block.end();
 }
@@ -296,7 +288,7 @@ template <class Consumer>
 void Predictor::pass_by_keys(const Columns& columns, const Consumer& consumer,
                              int n_threads) const {
     const auto pass_all = [&](const auto& keyed) {
-        parallel_blocks(n_threads, columns.n_rows, kKeyedBlockRows,
+        parallel_blocks(n_threads, columns.n_rows, kKeyedRows,
                         [&](std::size_t begin, std::size_t end) {
                             pass_keyed(keyed, columns, consumer, begin, end - begin);
                         });

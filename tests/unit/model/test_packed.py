@@ -74,7 +74,7 @@ FORESTS = {
     "entropy": lambda: of_classes(2, "entropy"),
     "numbers": of_numbers,
     "numbers, every row once": lambda: of_numbers(bags=Bags(N_ROWS)),
-    "large numbers": lambda: of_numbers(scale=1e200),
+    "large numbers": lambda: of_numbers(scale=1e120),
     "several numbers": lambda: of_numbers(3),
     "float64": lambda: of_classes(dtype=np.float64),
     "categories": lambda: of_classes(3, categories=True),
