@@ -51,15 +51,14 @@ class PackedArrays {
     nb::dict unpack(int n_threads) const {
         const PackedNodes& nodes = packed_.nodes();
         const std::size_t n = nodes.n_nodes();
-        const bool by_code = !nodes.threshold_table.empty();
-        const PackedNumbers& thresholds = by_code ? nodes.threshold_table : nodes.threshold;
         nb::dict made;
         UnpackedNodes into;
         into.feature = {room<std::int32_t>(made, "feature", n), n};
         into.right = {room<std::int32_t>(made, "right", n), n};
         into.missing_left = {room<std::uint8_t>(made, "missing_left", n), n};
         into.category_set = {room<std::int32_t>(made, "category_set", n), n};
-        into.threshold = room<std::uint8_t>(made, "threshold", n * thresholds.bytes);
+        into.threshold =
+            room<std::uint8_t>(made, "threshold", n * (nodes.has_narrow_thresholds() ? 4U : 8U));
         if (!nodes.has_count()) into.count = room<std::int64_t>(made, "count", n);
         if (!nodes.has_weight()) into.weight = room<double>(made, "weight", n);
         if (!nodes.has_values()) into.values = room<double>(made, "values", n * nodes.value_width);
@@ -114,8 +113,9 @@ class PackedArrays {
         take_plain(arrays, "missing_left", nodes.missing_left);
         take_numbers(arrays, "feature", 'u', nodes.feature);
         take_numbers(arrays, "threshold_table", 'f', nodes.threshold_table);
-        take_numbers(arrays, "threshold", nodes.threshold_table.empty() ? 'f' : 'u',
-                     nodes.threshold);
+        take_plain(arrays, "threshold_low", nodes.threshold_low);
+        const bool is_code = !nodes.threshold_table.empty() || !nodes.threshold_low.empty();
+        take_numbers(arrays, "threshold", is_code ? 'u' : 'f', nodes.threshold);
         take_numbers(arrays, "value_steps", 'i', nodes.value_steps);
         take_plain(arrays, "value_rest", nodes.value_rest);
         take_numbers(arrays, "gain_steps", 'i', nodes.gain_steps);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <tuple>
 
 #include "native/base/failure.hpp"
 #include "native/base/parallel.hpp"
@@ -23,6 +24,23 @@ bool bit_at(std::span<const std::uint8_t> bits, std::size_t i) {
     return (bits[i / 8] >> (i % 8)) & 1;
 }
 
+/// What eight nodes do to the number of nodes that are yet to come: in all, and at the lowest.
+struct EightNodes {
+    int sum = 0;
+    int lowest = 0;
+};
+
+std::vector<EightNodes> all_eights() {
+    std::vector<EightNodes> eights(256);
+    for (unsigned byte = 0; byte < 256; ++byte) {
+        for (unsigned bit = 0; bit < 8; ++bit) {
+            eights[byte].sum += (byte >> bit) & 1U ? -1 : 1;
+            eights[byte].lowest = std::min(eights[byte].lowest, eights[byte].sum);
+        }
+    }
+    return eights;
+}
+
 /// As many bits as said, and nothing behind the last.
 bool are_bits(std::span<const std::uint8_t> bits, std::size_t n) {
     return bits.size() == (n + 7) / 8 && (n % 8 == 0 || bits.back() >> (n % 8) == 0);
@@ -30,6 +48,26 @@ bool are_bits(std::span<const std::uint8_t> bits, std::size_t n) {
 
 bool all_finite(std::span<const double> numbers) {
     return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
+}
+
+template <class T>
+std::uint32_t largest(const PackedNumbers& codes) {
+    T most = 0;
+    for (std::size_t i = 0; i < codes.size; ++i) most = std::max(most, codes.read<T>(i));
+    return most;
+}
+
+std::uint32_t largest_code(const PackedNumbers& codes) {
+    if (codes.bytes == 1) return largest<std::uint8_t>(codes);
+    if (codes.bytes == 2) return largest<std::uint16_t>(codes);
+    return largest<std::uint32_t>(codes);
+}
+
+template <class T>
+bool all_numbers(const PackedNumbers& floats) {
+    std::size_t n = 0;  // counted, not tested one by one: several at once
+    for (std::size_t i = 0; i < floats.size; ++i) n += std::isnan(floats.read<T>(i)) ? 1 : 0;
+    return n == 0;
 }
 
 /// The lowest number of a step's type: not a step.
@@ -151,13 +189,15 @@ void PackedForest::check_shape() const {
                     size <= std::numeric_limits<std::int32_t>::max(),
                 "a packed tree has an impossible size");
     }
+    static const std::vector<EightNodes> eights = all_eights();
     for (std::size_t tree = 0; tree < nodes_.n_trees(); ++tree) {
         const auto end = static_cast<std::size_t>(starts[tree + 1]);
         std::int64_t open = 1;  // nodes that are yet to come
         std::size_t node = static_cast<std::size_t>(starts[tree]);
         for (; node < end && open > 0;) {
-            if (open > 8 && node % 8 == 0 && node + 8 <= end) {  // eight nodes cannot close it
-                open += 8 - 2 * std::popcount(nodes_.leaves[node / 8]);
+            const EightNodes& eight = eights[nodes_.leaves[node / 8]];
+            if (node % 8 == 0 && node + 8 <= end && open + eight.lowest > 0) {
+                open += eight.sum;
                 node += 8;
             } else {
                 open += bit_at(nodes_.leaves, node++) ? -1 : 1;
@@ -173,26 +213,16 @@ void PackedForest::check_inner() const {
             "packed features have the wrong length");
     require(nodes_.missing_left.empty() || are_bits(nodes_.missing_left, n),
             "packed directions of missing values have the wrong length");
-    std::uint32_t last = 0;
-    for (std::size_t i = 0; i < n; ++i) last = std::max(last, nodes_.feature.code(i));
-    require(n == 0 || last < nodes_.n_features, "a node splits on a feature that does not exist");
-    require(nodes_.threshold.size == n, "packed thresholds have the wrong length");
-    const bool by_code = !nodes_.threshold_table.empty();
-    const PackedNumbers& numbers = by_code ? nodes_.threshold_table : nodes_.threshold;
-    bool is_number = true;
-    for (std::size_t i = 0; i < numbers.size; ++i) is_number &= !std::isnan(numbers.number(i));
-    require(is_number, "a threshold is not a number");
-    for (std::size_t i = 0; by_code && i < n; ++i) {
-        require(nodes_.threshold.code(i) < numbers.size, "a packed threshold is not in its table");
-    }
+    require(n == 0 || largest_code(nodes_.feature) < nodes_.n_features,
+            "a node splits on a feature that does not exist");
+    check_thresholds();
     std::size_t n_sets = 0;
     const bool any = std::find(nodes_.categorical.begin(), nodes_.categorical.end(), 1) !=
                      nodes_.categorical.end();
     for (std::size_t i = 0; any && i < n; ++i) {
         if (nodes_.categorical[nodes_.feature.code(i)] == 0) continue;
         ++n_sets;
-        const double threshold = numbers.number(by_code ? nodes_.threshold.code(i) : i);
-        require(threshold == 0.0, "a categorical node has a threshold");
+        require(nodes_.threshold_of(i) == 0.0, "a categorical node has a threshold");
     }
     require(n_sets == nodes_.n_sets,
             "there are more or fewer category sets than categorical nodes");
@@ -207,6 +237,23 @@ void PackedForest::check_inner() const {
     }
 }
 
+void PackedForest::check_thresholds() const {
+    const std::size_t n = nodes_.n_inner();
+    const auto& [table, low] = std::tie(nodes_.threshold_table, nodes_.threshold_low);
+    require(nodes_.threshold.size == n && (low.empty() || (low.size() == n && table.empty())),
+            "packed thresholds have the wrong length");
+    require(table.empty() || n == 0 || largest_code(nodes_.threshold) < table.size,
+            "a packed threshold is not in its table");
+    bool is_number = true;
+    if (low.empty()) {
+        const PackedNumbers& numbers = table.empty() ? nodes_.threshold : table;
+        is_number = numbers.bytes == 4 ? all_numbers<float>(numbers) : all_numbers<double>(numbers);
+    } else {
+        for (std::size_t i = 0; i < n; ++i) is_number &= !std::isnan(nodes_.threshold_of(i));
+    }
+    require(is_number, "a threshold is not a number");
+}
+
 void PackedForest::check_leaves() const {
     const std::size_t n = nodes_.n_leaves();
     const std::size_t width = nodes_.value_width;
@@ -217,9 +264,8 @@ void PackedForest::check_leaves() const {
                                 : nodes_.value.size == (nodes_.value.empty() ? 0 : n) &&
                                       (!nodes_.value.empty() || n_rows == n),
             "packed values have the wrong length");
-    for (std::size_t i = 0; i < nodes_.value.size; ++i) {
-        require(nodes_.value.code(i) < n_rows, "a packed value is not in its table");
-    }
+    require(nodes_.value.empty() || largest_code(nodes_.value) < n_rows,
+            "a packed value is not in its table");
     require(all_finite(nodes_.value_table), "a value is not a finite number");
     const auto fits = [&](const PackedNumbers& codes, const auto& rest, bool is_full) {
         if (codes.empty() || is_full) return codes.empty() && rest.empty();
@@ -313,8 +359,7 @@ void PackedForest::unpack(const UnpackedNodes& into, int n_threads) const {
 void PackedForest::unpack_shape(std::size_t tree, const UnpackedNodes& into) const {
     const auto first = static_cast<std::size_t>(nodes_.tree_start[tree]);
     const auto last = static_cast<std::size_t>(nodes_.tree_start[tree + 1]);
-    const bool by_code = !nodes_.threshold_table.empty();
-    const PackedNumbers& numbers = by_code ? nodes_.threshold_table : nodes_.threshold;
+    const bool is_narrow = nodes_.has_narrow_thresholds();
     auto* narrow = static_cast<float*>(into.threshold);
     auto* wide = static_cast<double*>(into.threshold);
     std::vector<std::size_t> waiting;  // inner nodes whose right child is yet to come
@@ -338,11 +383,11 @@ void PackedForest::unpack_shape(std::size_t tree, const UnpackedNodes& into) con
             if (has_categories_ && nodes_.categorical[feature] != 0) {
                 into.category_set[node] = set++;
             }
-            threshold = numbers.number(by_code ? nodes_.threshold.code(inner) : inner);
+            threshold = nodes_.threshold_of(inner);
             waiting.push_back(node);
             ++inner;
         }
-        if (numbers.bytes == 4) {
+        if (is_narrow) {
             narrow[node] = static_cast<float>(threshold);
         } else {
             wide[node] = threshold;

@@ -3,6 +3,7 @@
 /// inner nodes from their children. docs/reference/file-format.md describes the arrays.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -31,7 +32,6 @@ struct PackedNumbers {
         return bytes == 4 ? static_cast<double>(read<float>(i)) : read<double>(i);
     }
 
-  private:
     template <class T>
     T read(std::size_t i) const {
         T number;
@@ -61,14 +61,15 @@ struct PackedNodes {
     std::span<const std::int64_t> tree_start;
     std::span<const std::uint8_t> categorical;
 
-    std::span<const std::uint8_t> leaves;        ///< a bit per node: whether it is a leaf
-    PackedNumbers feature;                       ///< codes of inner nodes
-    std::span<const std::uint8_t> missing_left;  ///< a bit per inner node; empty: no
-    PackedNumbers threshold;                     ///< of inner nodes: numbers, or codes if there is
-    PackedNumbers threshold_table;               ///< this table
-    PackedNumbers value;                         ///< codes of leaves; empty: one row each
-    std::span<const double> value_table;         ///< rows of value_width numbers
-    PackedNumbers count;                         ///< codes of leaves; empty: 1 each
+    std::span<const std::uint8_t> leaves;         ///< a bit per node: whether it is a leaf
+    PackedNumbers feature;                        ///< codes of inner nodes
+    std::span<const std::uint8_t> missing_left;   ///< a bit per inner node; empty: no
+    PackedNumbers threshold;                      ///< of inner nodes: numbers, or
+    PackedNumbers threshold_table;                ///< codes, if there is this table, or
+    std::span<const std::uint8_t> threshold_low;  ///< upper halves, if there are these bytes
+    PackedNumbers value;                          ///< codes of leaves; empty: one row each
+    std::span<const double> value_table;          ///< rows of value_width numbers
+    PackedNumbers count;                          ///< codes of leaves; empty: 1 each
     std::span<const std::int64_t> count_rest;
     PackedNumbers weight;  ///< codes of leaves; empty: as the counts
     std::span<const double> weight_rest;
@@ -89,6 +90,19 @@ struct PackedNodes {
     bool has_values() const { return !full_values.empty(); }
     bool has_gain() const { return !full_gain.empty(); }
 
+    /// Of an inner node.
+    double threshold_of(std::size_t inner) const {
+        if (!threshold_low.empty()) {
+            return std::bit_cast<double>(std::uint64_t{threshold.code(inner)} << 32 |
+                                         std::uint64_t{threshold_low[inner]} << 24);
+        }
+        if (!threshold_table.empty()) return threshold_table.number(threshold.code(inner));
+        return threshold.number(inner);
+    }
+    bool has_narrow_thresholds() const {
+        return threshold_low.empty() &&
+               (threshold_table.empty() ? threshold : threshold_table).bytes == 4;
+    }
     std::size_t n_trees() const { return tree_start.size() - 1; }
     std::size_t n_nodes() const { return static_cast<std::size_t>(tree_start.back()); }
     std::size_t n_inner() const { return (n_nodes() - n_trees()) / 2; }
@@ -129,6 +143,7 @@ class PackedForest {
 
     void check_shape() const;
     void check_inner() const;
+    void check_thresholds() const;
     void check_leaves() const;
     void check_full() const;
     void find_places();

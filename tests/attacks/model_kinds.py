@@ -20,7 +20,7 @@ from spinney.model.forest import Output, join_trees
 from spinney.model.state import model_from_bytes
 
 N_ROWS = 60
-N_DEEP_ROWS = 8000
+N_DEEP_ROWS = 6800
 TOWNS = np.array(["Aachen", "Bonn", "Cölln", "Dürn", "Ems", "Fürth"])
 Fitted = Any
 
@@ -150,23 +150,28 @@ def _boosted() -> Fitted:
     return boosted.fit(frame(), target())
 
 
-def _many_numbers() -> Any:
-    places = np.arange(1, 4 * N_DEEP_ROWS + 1).reshape(N_DEEP_ROWS, 4)
-    return np.float32(np.modf(places * 0.6180339887498949)[0] * 10)
+def scattered(n_columns: int, first: int = 1) -> Any:
+    """Many numbers from 0 to 1 without an order, and without a generator."""
+    size = N_DEEP_ROWS * n_columns
+    bits = np.arange(first, first + size, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits ^= bits >> np.uint64(32)
+    numbers = (bits >> np.uint64(40)).astype(np.float64) / 2.0**24
+    return numbers.reshape(N_DEEP_ROWS, n_columns)
 
 
 def _packed_classes() -> Fitted:
     """A tree of so many nodes that a file holds them packed."""
-    y = (np.arange(N_DEEP_ROWS) * 7919 % 10007) % 3
-    return spinney.DecisionTreeClassifier().fit(_many_numbers(), y)
+    y = (scattered(1, 10**6)[:, 0] * 9).astype(int)
+    return spinney.DecisionTreeClassifier().fit(np.float32(scattered(4)), y)
 
 
 def _packed_numbers() -> Fitted:
-    X = _many_numbers()
+    X = scattered(4)
     X[::50, 1] = np.nan
-    y = (np.arange(N_DEEP_ROWS) * 7919 % 10007) % 11 / 7
     frame = pd.DataFrame(X, columns=list("abcd"))
     frame["town"] = TOWNS[np.arange(N_DEEP_ROWS) % 5]
+    y = np.round(scattered(1, 10**6)[:, 0] * 10) / 7
     return spinney.DecisionTreeRegressor().fit(frame, y)
 
 

@@ -3,9 +3,9 @@
     python -m tests.golden.make_golden
 
 For each kind of ``tests/attacks/model_kinds.py`` the script writes ``v<version>/<kind>.spn`` in the
-version that holds it, and beside it ``<kind>.json`` with the input rows and what the model answered, every number as exact
-hexadecimal text. A file that exists is never touched: golden files are history. A new version gets
-a new folder.
+version that holds it, and beside it ``<kind>.json`` with the input rows and what the model
+answered, every number as exact hexadecimal text. A file that exists is never touched: golden files
+are history. A new version gets a new folder.
 """
 
 import json

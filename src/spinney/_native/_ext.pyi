@@ -158,6 +158,14 @@ class Forest:
     def leaf_ids(self, columns: Columns, n_threads: int, road: str = 'best') -> NDArray[numpy.int32]:
         """Leaf of every row in every tree; (n_rows, n_trees)."""
 
+class PackedForest:
+    """Nodes of a forest as files hold them, checked when it is made."""
+
+    def __init__(self, arrays: dict, n_features: int, n_outputs: int, value_width: int) -> None: ...
+
+    def unpack(self, n_threads: int) -> dict:
+        """The arrays of nodes that are not stored in full, as bytes."""
+
 def apply_link(link: str, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_outputs: int, n_threads: int) -> NDArray[numpy.float64]:
     """Raw scores, row by row, to predictions; (n_rows, n_predicted)."""
 
@@ -396,3 +404,81 @@ class SortedColumns:
         """
         Grow one tree; nodes in preorder. scales: what units of targets and weights are worth.
         """
+
+class SplitSearch(enum.Enum):
+    """How splits are looked for."""
+
+    ADAPTIVE = 0
+
+    EXACT = 1
+
+    HISTOGRAM = 2
+
+    RANDOM = 3
+
+class NodeCriterion(enum.Enum):
+    """What a split of a forest's tree lowers."""
+
+    GINI = 0
+
+    ENTROPY = 1
+
+    ERROR = 2
+
+    TWOING = 3
+
+    DKM = 4
+
+    HELLINGER = 5
+
+    GAIN_RATIO = 6
+
+    SQUARED = 7
+
+    POISSON = 8
+
+class ForestSettings:
+    """How the trees of a forest may grow."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def tree(self) -> TreeSettings: ...
+
+    @tree.setter
+    def tree(self, arg: TreeSettings, /) -> None: ...
+
+    @property
+    def search(self) -> SplitSearch: ...
+
+    @search.setter
+    def search(self, arg: SplitSearch, /) -> None: ...
+
+    @property
+    def shuffle(self) -> bool: ...
+
+    @shuffle.setter
+    def shuffle(self, arg: bool, /) -> None: ...
+
+class ForestTarget:
+    """What trees of a forest are grown for."""
+
+    def __init__(self, classes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], numbers: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scales: tuple[float, float], criterion: NodeCriterion) -> None: ...
+
+class RankedColumns:
+    """Every feature as ranks of its values."""
+
+    def __init__(self, columns: Columns, category_bins: Sequence[Sequence[int]], max_bins: int, n_threads: int) -> None: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    def grow(self, target: ForestTarget, given: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], draws: tuple[int, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]], settings: ForestSettings, trees: tuple[int, int], n_threads: int) -> dict:
+        """
+        Grow trees (first, how many) of a forest; nodes in preorder. given: how often each tree counts each row, or empty; draws: (how many, last ticket of each row), (0, none): every row once.
+        """
+
+def draw_repetitions(n_rows: int, draws: tuple[int, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]], seed: int, trees: tuple[int, int]) -> object:
+    """
+    How often trees (first, how many) of a forest draw each row; (n_trees, n_rows).
+    """

@@ -22,8 +22,9 @@ PACKED_ARRAYS: Mapping[str, tuple[str, ...]] = {
     "leaves": ("|u1",),
     "feature": ("|u1", "<u2", "<u4"),
     "missing_left": ("|u1",),
-    "threshold": ("<f4", "<f8", "|u1", "<u2"),
+    "threshold": ("<f4", "<f8", "|u1", "<u2", "<u4"),
     "threshold_table": ("<f4", "<f8"),
+    "threshold_low": ("|u1",),
     "value": ("|u1", "<u2"),
     "value_table": ("<f8",),
     "count": ("|u1",),
@@ -57,6 +58,7 @@ MOST_GROWTH = 256
 
 _SIGN = np.int64(2**63 - 1)
 _FEW = 1 << 16
+_LOW_BITS = np.uint64(2**24 - 1)
 _VALUE_RULES = {"mean": 0, "shares": 1}
 _GAIN_RULES = {"means": 0, "binary": 1, "gini": 2}
 
@@ -75,19 +77,20 @@ class PackedArrays(Mapping[str, AnyArray]):
         self._width = _width_of(plain, packed)
         self._check_growth(plain, packed)
         self._ready = {name: freeze(array) for name, array in plain.items()}
-        flat = {f"full/{name}" if name in FULL else name: array.reshape(-1)
-                for name, array in self._ready.items()}
+        flat = {
+            f"full/{name}" if name in FULL else name: array.reshape(-1)
+            for name, array in self._ready.items()
+        }
         flat |= {name: freeze(array).reshape(-1) for name, array in packed.items()}
         self._native: _ext.PackedForest | None = _ext.PackedForest(
             flat, len(plain["categorical"]), len(plain["baseline"]), self._width
         )
         table = packed.get("threshold_table", packed["threshold"])
-        self._types = UNPACKED | {"threshold": table.dtype.str}
+        kind = "<f8" if "threshold_low" in packed else table.dtype.str
+        self._types = {**UNPACKED, "threshold": kind}
         self._n_nodes = int(plain["tree_start"][-1])
 
-    def _check_growth(
-        self, plain: Mapping[str, AnyArray], packed: Mapping[str, AnyArray]
-    ) -> None:
+    def _check_growth(self, plain: Mapping[str, AnyArray], packed: Mapping[str, AnyArray]) -> None:
         """No memory on the word of a file alone."""
         starts = plain["tree_start"]
         n_nodes = int(starts[-1]) if len(starts) else 0
@@ -137,9 +140,10 @@ def _check_types(packed: Mapping[str, AnyArray]) -> None:
         n_dimensions = 2 if name == "value_table" else 1
         if array.dtype.str not in PACKED_ARRAYS[name] or array.ndim != n_dimensions:
             raise InvalidModel(f"the packed array {name!r} has an unexpected type")
-        if name != "feature" and name != "threshold" and not array.size:
+        if name not in {"feature", "threshold"} and not array.size:
             raise InvalidModel(f"the packed array {name!r} is empty")
-    if ("threshold_table" in packed) != (packed["threshold"].dtype.kind == "u"):
+    kind, whole = packed["threshold"].dtype, {"threshold_table", "threshold_low"} & set(packed)
+    if len(whole) != (kind.kind == "u") or ("threshold_low" in whole) != (kind == "<u4"):
         raise InvalidModel("packed thresholds are neither numbers nor places in a table")
 
 
@@ -162,8 +166,9 @@ def pack_forests(arrays: Mapping[str, AnyArray]) -> tuple[dict[str, AnyArray], b
         if not found or rest or (prefix and not prefix.endswith("/")):
             continue
         start = f"{prefix}forest/"
-        own = {key.removeprefix(start): array for key, array in arrays.items()
-               if key.startswith(start)}
+        own = {
+            key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)
+        }
         plain, packed = pack_nodes(own)
         if packed:
             any_packed = True
@@ -238,6 +243,10 @@ class _Nodes:
         table, codes = _table_of(thresholds[:, None])
         if 0 < len(table) <= _FEW and table.nbytes + codes.nbytes < thresholds.nbytes:
             packed["threshold_table"], thresholds = table[:, 0], codes
+        elif thresholds.dtype == "<f8" and not (thresholds.view(np.uint64) & _LOW_BITS).any():
+            halves = (thresholds.view(np.uint64) >> 24).astype(np.uint64)
+            packed["threshold_low"] = halves.astype(np.uint8)
+            thresholds = (halves >> 8).astype(np.uint32)
         packed["threshold"] = thresholds
 
     def pack_sums(self, packed: dict[str, AnyArray]) -> Iterator[tuple[str, bool]]:
@@ -395,8 +404,10 @@ def _steps(foretold: Iterator[FloatArray], actual: FloatArray) -> dict[str, AnyA
         return {}
     is_near = np.abs(flat) < 128
     is_close = np.abs(flat) < 32768
-    sizes = [n_items + 8 * int(np.count_nonzero(~near)) for n_items, near in
-             ((len(flat), is_near), (2 * len(flat), is_close))]
+    sizes = [
+        n_items + 8 * int(np.count_nonzero(~near))
+        for n_items, near in ((len(flat), is_near), (2 * len(flat), is_close))
+    ]
     kind, near = ("|i1", is_near) if sizes[0] <= sizes[1] else ("<i2", is_close)
     codes = np.where(near, flat, -128 if kind == "|i1" else -32768).astype(kind)
     found: dict[str, AnyArray] = {"steps": codes}

@@ -247,7 +247,7 @@ def test_a_forged_file_is_refused_when_it_is_loaded(change):
 
 def test_packed_nodes_need_the_second_version_and_it_needs_them():
     with pytest.raises(InvalidFile, match="packed"):
-        from_bytes(repacked(lambda arrays: None, version=1))
+        from_bytes(repacked(lambda _: None, version=1))
     plain = sections.unpack(to_bytes(spinney.DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 0])))
     with pytest.raises(InvalidFile, match="packed"):
         from_bytes(sections.pack(plain.meta, plain.arrays, version=2))

@@ -1,7 +1,8 @@
 """One reader per released format, kept for ever.
 
-Files are written in the oldest format that can hold them. To change the format: bump ``sections.FORMAT_VERSION``, add ``vN.py`` and its row here, commit a
-golden file; the old readers stay untouched.
+Files are written in the oldest format that can hold them. To change the format: bump
+``sections.FORMAT_VERSION``, add ``vN.py`` and its row here, commit a golden file; the old readers
+stay untouched.
 """
 
 from collections.abc import Callable, Mapping
