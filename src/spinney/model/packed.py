@@ -333,23 +333,26 @@ class _Nodes:
 
     def _gain(self, rule: str) -> FloatArray:
         left, right, total = self.weights
-        squares = np.zeros(len(self.inner))
+        gain: FloatArray = np.zeros(len(self.inner))
         with np.errstate(all="ignore"):
             if rule == "binary":
                 a, b = self._sides(1)
                 apart = _whole(left * a) * right - _whole(right * b) * left
-                return apart * apart / (left * right) * (2.0 / total)
+                gain = apart * apart / (left * right) * (2.0 / total)
+                return gain
             for k in range(self.arrays["values"].shape[1]):
                 a, b = self._sides(k)
                 if rule == "gini":
                     a, b = _whole(left * a) * right, _whole(right * b) * left
                     counts = np.abs(a - b) > 2.0**-50 * (a + b)
-                    squares += np.where(counts, (a - b) * (a - b), 0.0)
+                    gain += np.where(counts, (a - b) * (a - b), 0.0)
                 else:
-                    squares += (a - b) * (a - b)
+                    gain += (a - b) * (a - b)
             if rule == "gini":
-                return squares / (left * right) / total
-            return squares * left * (right / total)
+                gain = gain / (left * right) / total
+            else:
+                gain = gain * left * (right / total)
+            return gain
 
 
 def _whole(x: FloatArray) -> FloatArray:

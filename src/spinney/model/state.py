@@ -89,7 +89,7 @@ def _forest(meta: Mapping[str, Any], arrays: Arrays) -> TreeForest:
 def _expected_arrays(found: Arrays, *, is_packed: bool) -> dict[str, str]:
     """Name the arrays a forest must have, and their types; packed nodes may have some in full."""
     if is_packed:
-        return {name: NODE_ARRAYS[name] for name in FULL if name in found} | OTHER_ARRAYS
+        return {name: NODE_ARRAYS[name] for name in FULL if name in found} | dict(OTHER_ARRAYS)
     narrow = found.get("threshold", np.empty(0)).dtype == "<f4"
     return {**NODE_ARRAYS, **OTHER_ARRAYS, "threshold": "<f4" if narrow else "<f8"}
 
