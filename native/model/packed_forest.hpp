@@ -28,6 +28,8 @@ struct PackedNumbers {
     std::int32_t step(std::size_t i) const {
         return bytes == 1 ? read<std::int8_t>(i) : read<std::int16_t>(i);
     }
+    /// The lowest step of the type, which is none: the number stands apart.
+    std::int32_t rest_step() const { return bytes == 1 ? -128 : -32768; }
     double number(std::size_t i) const {
         return bytes == 4 ? static_cast<double>(read<float>(i)) : read<double>(i);
     }
@@ -39,6 +41,13 @@ struct PackedNumbers {
         return number;
     }
 };
+
+/// A code that is none: the number stands apart.
+inline constexpr std::uint32_t kRestCode = 255;
+
+inline bool bit_at(std::span<const std::uint8_t> bits, std::size_t i) {
+    return (bits[i / 8] >> (i % 8)) & 1;
+}
 
 /// How the value of an inner node is foretold from its children.
 enum class ValueRule : std::uint8_t {

@@ -9,7 +9,7 @@ from spinney.io.atomic import read_bounded, write_atomically
 from spinney.io.parameters import encode
 from spinney.io.readers import READERS
 from spinney.model import Model, sections
-from spinney.model.packed import pack_forests
+from spinney.model.packing import pack_forests
 
 PathLike = str | os.PathLike[str]
 

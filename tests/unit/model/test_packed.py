@@ -12,9 +12,10 @@ from spinney.data.schema import FeatureSchema
 from spinney.data.target import Target
 from spinney.errors import InvalidFile, InvalidModel
 from spinney.io.save_load import from_bytes, to_bytes
-from spinney.model import Policy, TreeForest, packed, sections
+from spinney.model import Policy, TreeForest, packing, sections
 from spinney.model.forest import Output, TreeSum
-from spinney.model.packed import FULL, PackedArrays, pack_forests, pack_nodes
+from spinney.model.packed import FULL, PackedArrays
+from spinney.model.packing import pack_forests, pack_nodes
 from spinney.resampling.bags import Bags, Bootstrap
 from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
@@ -24,7 +25,7 @@ N_ROWS = 600
 
 @pytest.fixture(autouse=True)
 def every_forest_is_large(monkeypatch):
-    monkeypatch.setattr(packed, "LEAST_NODES", 1)
+    monkeypatch.setattr(packing, "LEAST_NODES", 1)
 
 
 def table(seed=0, dtype=np.float32, categories=False):
@@ -128,7 +129,7 @@ def test_a_bit_that_would_be_lost_keeps_the_forest_unpacked():
 
 def test_small_forests_are_left_as_they_are(monkeypatch):
     forest = of_classes()
-    monkeypatch.setattr(packed, "LEAST_NODES", len(forest.arrays["feature"]) + 1)
+    monkeypatch.setattr(packing, "LEAST_NODES", len(forest.arrays["feature"]) + 1)
     arrays = {f"forest/{name}": array for name, array in forest.arrays.items()}
     result, any_packed = pack_forests(arrays)
     assert not any_packed
