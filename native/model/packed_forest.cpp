@@ -158,7 +158,13 @@ void PackedForest::check_thresholds() const {
         const PackedNumbers& numbers = table.empty() ? nodes_.threshold : table;
         is_number = numbers.bytes == 4 ? all_numbers<float>(numbers) : all_numbers<double>(numbers);
     } else {
-        for (std::size_t i = 0; i < n; ++i) is_number &= !std::isnan(nodes_.threshold_of(i));
+        constexpr std::uint32_t kInfinity = 0x7FF00000;  // the upper half of one
+        std::uint32_t n_odd = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint32_t upper = nodes_.threshold.read<std::uint32_t>(i) & 0x7FFFFFFFU;
+            n_odd |= (upper > kInfinity ? 1U : 0U) | (upper == kInfinity ? low[i] : 0U);
+        }
+        is_number = n_odd == 0;
     }
     require(is_number, "a threshold is not a number");
 }

@@ -215,7 +215,7 @@ def test_leaves_of_equal_value_keep_their_own_numbers():
     rng = np.random.default_rng(10)
     X = rng.normal(size=(2000, 3)).astype(np.float32)
     forest = DecisionTreeRegressor(min_samples_leaf=1).fit(X, rng.integers(0, 2, 2000)).model_
-    assert len(np.unique(forest[0].values[forest[0].right < 0])) == 2
+    assert len(np.unique(forest.arrays["values"][forest.arrays["right"] < 0])) == 2
     leaves = leaves_by(forest, X, "keyed")
     assert len(np.unique(leaves)) == forest[0].n_leaves
     assert np.array_equal(leaves, leaves_by(forest, X, "walked"))

@@ -18,7 +18,6 @@ import math
 import mmap
 import re
 import struct
-import threading
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -36,6 +35,7 @@ from spinney.model.canonical_json import (
     json_extent,
     json_fault,
 )
+from spinney.model.digest import Digest
 from spinney.typing import AnyArray
 
 FORMAT_VERSION = 2
@@ -63,7 +63,6 @@ ITEM_BYTES = {
 _PREFIX = struct.Struct("<8sII")  # magic, version, header length
 _CRC = struct.Struct("<I")
 _NAME = re.compile(r"[a-z0-9_./-]{1,200}")
-_LARGE_FILE = 1 << 20  # a thread of its own for the digest pays
 _SMALLEST_FILE = 96  # an empty table: 64 bytes of header and padding, 32 of digest
 
 _AS_TEXT = "a Spinney file that was copied as text. Copy it again in binary mode"
@@ -351,20 +350,9 @@ def _check_layout(view: memoryview, sections: list[_Section], area_start: int) -
 
 
 def _check_sums(view: memoryview, sections: list[_Section], area_start: int) -> None:
-    digests: list[bytes] = []
-    hashing = threading.Thread(
-        target=lambda: digests.append(hashlib.sha256(view[:-DIGEST_BYTES]).digest())
-    )
-    if len(view) < _LARGE_FILE:
-        hashing.run()
-    else:
-        hashing.start()  # both kinds of sums let other threads work
-    try:
+    with Digest(view[:-DIGEST_BYTES]) as digest:
         _check_sections(view, sections, area_start)
-    finally:
-        if len(view) >= _LARGE_FILE:
-            hashing.join()
-    if digests[0] != view[-DIGEST_BYTES:]:
+    if digest.found != view[-DIGEST_BYTES:]:
         _refuse(f"the SHA-256 digest, at byte {len(view) - DIGEST_BYTES}, does not agree")
 
 

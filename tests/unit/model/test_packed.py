@@ -283,3 +283,12 @@ def of_numbers_once():
     if not _ONCE:
         _ONCE.append(of_numbers())
     return _ONCE[0]
+
+
+def test_a_large_file_is_refused_for_a_wrong_digest_too():
+    """Its digest is computed on a thread of its own."""
+    data = bytearray(sections.pack({}, {"x": np.zeros(1 << 20, np.uint8)}))
+    assert sections.unpack(bytes(data)).arrays["x"].sum() == 0
+    data[-1] ^= 1
+    with pytest.raises(InvalidFile, match="SHA-256"):
+        sections.unpack(bytes(data))
