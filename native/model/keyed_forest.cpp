@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "native/base/parallel.hpp"
 #include "native/data/cut_grid.hpp"
@@ -176,8 +177,9 @@ void KeyedForest<Key, Index>::find(std::size_t tree, KeyedRows<Key>& rows) const
     while (n_waiting > 0) n_waiting = advance(nodes, rows, n_waiting);
 }
 
-/// Where a walker goes from a node; `keys` are those of its row.
+/// Where a walker goes from a node; the keys of its row begin at keys[kRow].
 template <class Key, class Index>
+template <std::size_t kRow>
 [[gnu::always_inline]] inline std::size_t KeyedForest<Key, Index>::next(const Node* nodes,
                                                                         std::size_t at,
                                                                         const Key* keys) {
@@ -189,11 +191,11 @@ template <class Key, class Index>
         __asm__(
             "movzwl 4(%[nodes],%[at],8), %k[slot]\n\t"
             "movzwl 6(%[nodes],%[at],8), %k[to]\n\t"
-            "movl (%[keys],%[slot],4), %k[slot]\n\t"
+            "movl %c[row](%[keys],%[slot],4), %k[slot]\n\t"
             "cmpl %k[slot], (%[nodes],%[at],8)\n\t"
             "adcl %k[to], %k[to]"
             : [to] "=&r"(to), [slot] "=&r"(slot)
-            : [nodes] "r"(nodes), [at] "r"(at), [keys] "r"(keys),
+            : [nodes] "r"(nodes), [at] "r"(at), [keys] "r"(keys), [row] "i"(kRow * 4),
               "m"(*reinterpret_cast<const Node(*)[]>(nodes)),
               "m"(*reinterpret_cast<const Key(*)[]>(keys))
             : "cc");
@@ -201,24 +203,28 @@ template <class Key, class Index>
     }
 #endif
     const Node& node = nodes[at];
-    return std::size_t{2} * node.pair + (node.key < keys[node.slot] ? 1 : 0);
+    return std::size_t{2} * node.pair + (node.key < keys[node.slot + kRow] ? 1 : 0);
 }
 
 /// The first steps of all rows; how many have not arrived then.
 template <class Key, class Index>
 std::size_t KeyedForest<Key, Index>::set_out(const Node* nodes, KeyedRows<Key>& rows) const {
+    std::uint32_t* const waiting = rows.waiting.data();
     std::size_t n_waiting = 0;
-    for (std::size_t row = 0; row < rows.places.size(); row += kWalkingRows) {
+    // Spelled out for each of the rows, so that their places stay in registers.
+    const auto walk = [&]<std::size_t... w>(std::size_t row, std::index_sequence<w...>) {
         const Key* const keys = &rows.keys[row / kWalkingRows * n_keys()];
         std::size_t at[kWalkingRows] = {};
         for (std::size_t step = 0; step < kFirstSteps; ++step) {
-            for (std::size_t w = 0; w < kWalkingRows; ++w) at[w] = next(nodes, at[w], keys + w);
+            ((at[w] = next<w>(nodes, at[w], keys)), ...);
         }
-        for (std::size_t w = 0; w < kWalkingRows; ++w) {
-            rows.places[row + w] = static_cast<std::uint32_t>(at[w]);
-            rows.waiting[n_waiting] = static_cast<std::uint32_t>(row + w);
-            n_waiting += nodes[at[w]].slot < kFirstSlot * kWalkingRows ? 0 : 1;
-        }
+        ((rows.places[row + w] = static_cast<std::uint32_t>(at[w])), ...);
+        ((waiting[n_waiting] = static_cast<std::uint32_t>(row + w),
+          n_waiting += is_leaf(nodes[at[w]]) ? 0 : 1),
+         ...);
+    };
+    for (std::size_t row = 0; row < rows.places.size(); row += kWalkingRows) {
+        walk(row, std::make_index_sequence<kWalkingRows>());
     }
     return n_waiting;
 }
@@ -228,29 +234,27 @@ std::size_t KeyedForest<Key, Index>::set_out(const Node* nodes, KeyedRows<Key>& 
 template <class Key, class Index>
 std::size_t KeyedForest<Key, Index>::advance(const Node* nodes, KeyedRows<Key>& rows,
                                              std::size_t n_waiting) const {
-    constexpr std::size_t kTogether = 8;
     std::uint32_t* const waiting = rows.waiting.data();
     std::uint32_t* const places = rows.places.data();
+    const Key* const all_keys = rows.keys.data();
+    const std::size_t n_together = n_keys();
     std::size_t n_left = 0;
-    for (std::size_t first = 0; first < n_waiting; first += kTogether) {
-        std::size_t at[kTogether];
-        std::uint32_t own[kTogether];
-        const Key* keys[kTogether];
-        const std::size_t n_own = std::min(kTogether, n_waiting - first);
-        for (std::size_t w = 0; w < kTogether; ++w) {
-            own[w] = waiting[first + (w < n_own ? w : 0)];
-            at[w] = places[own[w]];
-            keys[w] = &rows.keys[own[w] / kWalkingRows * n_keys() + own[w] % kWalkingRows];
-        }
+    const auto walk = [&]<std::size_t... w>(std::size_t first, std::index_sequence<w...>) {
+        const std::uint32_t own[] = {waiting[first + w]...};
+        const Key* const keys[] = {
+            (all_keys + own[w] / kWalkingRows * n_together + own[w] % kWalkingRows)...};
+        std::size_t at[] = {places[own[w]]...};
         for (std::size_t step = 0; step < kMoreSteps; ++step) {
-            for (std::size_t w = 0; w < kTogether; ++w) at[w] = next(nodes, at[w], keys[w]);
+            ((at[w] = next<0>(nodes, at[w], keys[w])), ...);
         }
-        for (std::size_t w = 0; w < n_own; ++w) {
-            places[own[w]] = static_cast<std::uint32_t>(at[w]);
-            waiting[n_left] = own[w];
-            n_left += nodes[at[w]].slot < kFirstSlot * kWalkingRows ? 0 : 1;
-        }
+        ((places[own[w]] = static_cast<std::uint32_t>(at[w])), ...);
+        ((waiting[n_left] = own[w], n_left += is_leaf(nodes[at[w]]) ? 0 : 1), ...);
+    };
+    std::size_t first = 0;
+    for (; first + kWalkingRows <= n_waiting; first += kWalkingRows) {
+        walk(first, std::make_index_sequence<kWalkingRows>());
     }
+    for (; first < n_waiting; ++first) walk(first, std::make_index_sequence<1>());
     return n_left;
 }
 

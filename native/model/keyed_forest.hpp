@@ -16,7 +16,7 @@ namespace spinney {
 inline constexpr std::size_t kKeyedRows = 1024;
 /// Rows whose keys stand together, and which begin to walk together: the steps of one overlap the
 /// waits of the others.
-inline constexpr std::size_t kWalkingRows = 8;
+inline constexpr std::size_t kWalkingRows = 16;
 
 /// Keys of up to kKeyedRows rows, and room to find their leaves.
 template <class Key>
@@ -79,6 +79,8 @@ class KeyedForest {
     static constexpr std::size_t kFirstSteps = 12, kMoreSteps = 6;
 
     std::size_t n_keys() const { return slots_.size() * kWalkingRows; }
+    static bool is_leaf(const Node& node) { return node.slot < kFirstSlot * kWalkingRows; }
+    template <std::size_t kRow>
     static std::size_t next(const Node* nodes, std::size_t at, const Key* keys);
     std::size_t set_out(const Node* nodes, KeyedRows<Key>& rows) const;
     std::size_t advance(const Node* nodes, KeyedRows<Key>& rows, std::size_t n_waiting) const;
