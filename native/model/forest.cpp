@@ -24,12 +24,6 @@ bool all_finite(std::span<const double> numbers) {
 
 void check_sizes(const ForestArrays& forest) {
     const std::size_t n_nodes = forest.n_nodes();
-    require(forest.tree_start.size() == forest.n_trees() + 1, "tree_start has the wrong length");
-    require(forest.tree_output.size() == forest.n_trees(), "tree_output has the wrong length");
-    require(forest.n_outputs >= 1 && forest.baseline.size() == forest.n_outputs,
-            "baseline has the wrong length");
-    require(forest.value_width == 1 || forest.value_width == forest.n_outputs,
-            "values are neither scalars nor vectors of all outputs");
     require(forest.threshold.size() == n_nodes && forest.right.size() == n_nodes &&
                 forest.missing_left.size() == n_nodes && forest.category_set.size() == n_nodes &&
                 forest.count.size() == n_nodes && forest.weight.size() == n_nodes &&
@@ -60,9 +54,15 @@ void check_categories(const ForestArrays& forest) {
             "a category lies in the bin of missing values");
 }
 
-void check_trees(const ForestArrays& forest) {
+void check_trees(const ForestArrays& forest, std::size_t n_nodes) {
+    require(forest.tree_start.size() == forest.n_trees() + 1, "tree_start has the wrong length");
+    require(forest.tree_output.size() == forest.n_trees(), "tree_output has the wrong length");
+    require(forest.n_outputs >= 1 && forest.baseline.size() == forest.n_outputs,
+            "baseline has the wrong length");
+    require(forest.value_width == 1 || forest.value_width == forest.n_outputs,
+            "values are neither scalars nor vectors of all outputs");
     require(forest.tree_start.front() == 0 &&
-                forest.tree_start.back() == static_cast<std::int64_t>(forest.n_nodes()),
+                forest.tree_start.back() == static_cast<std::int64_t>(n_nodes),
             "trees do not cover the nodes");
     for (std::size_t t = 0; t < forest.n_trees(); ++t) {
         require(forest.tree_start[t] < forest.tree_start[t + 1], "a tree has no node");
@@ -132,13 +132,18 @@ void check_shape(const ForestArrays& forest, std::size_t tree, std::vector<std::
 
 }  // namespace
 
+void check_ensemble(const ForestArrays& forest, std::size_t n_nodes) {
+    check_categories(forest);
+    check_trees(forest, n_nodes);
+    require(all_finite(forest.tree_weight) && all_finite(forest.baseline),
+            "a weight of a tree or a baseline is not a finite number");
+}
+
 void check_forest(const ForestArrays& forest) {
     check_sizes(forest);
-    check_categories(forest);
-    check_trees(forest);
+    check_ensemble(forest, forest.n_nodes());
     check_sets(forest);
-    require(all_finite(forest.values) && all_finite(forest.tree_weight) &&
-                all_finite(forest.baseline) && all_finite(forest.weight) && all_finite(forest.gain),
+    require(all_finite(forest.values) && all_finite(forest.weight) && all_finite(forest.gain),
             "a value, weight or gain is not a finite number");
     require(std::all_of(forest.count.begin(), forest.count.end(),
                         [](std::int64_t count) { return count >= 0; }) &&

@@ -59,6 +59,9 @@ struct ForestArrays {
 /// again, and no walk can leave the arrays or run in circles. O(nodes).
 void check_forest(const ForestArrays& forest);
 
+/// The same of all that is not about nodes; n_nodes is how many there are.
+void check_ensemble(const ForestArrays& forest, std::size_t n_nodes);
+
 /// Throws Failure(kInvalidInput) unless a table has the features of the forest: as many, with codes
 /// where it asks about categories and numbers elsewhere.
 void check_features(const ForestArrays& forest, const Columns& columns);

@@ -116,6 +116,20 @@ struct ScoreConsumer {
             }
         }
 
+        template <class Keyed>
+        void add_places(std::size_t tree, const std::uint32_t* places, const Keyed& keyed) {
+            const std::size_t width = forest_.value_width;
+            const std::int32_t output = forest_.tree_output[tree];
+            const std::size_t first = output < 0 ? 0 : static_cast<std::size_t>(output) * kByteRows;
+            for (std::size_t row = 0; row < n_; row += kByteRows) {
+                double* scores = scores_.slice(row / kByteRows) + first;
+                for (std::size_t i = 0; i < std::min(kByteRows, n_ - row); ++i) {
+                    const double* values = keyed.values(tree, places[row + i]);
+                    for (std::size_t k = 0; k < width; ++k) scores[k * kByteRows + i] += values[k];
+                }
+            }
+        }
+
         void end() { scores_.end(first_, n_); }
 
       private:
@@ -150,6 +164,13 @@ struct LeafConsumer {
             }
         }
 
+        template <class Keyed>
+        void add_places(std::size_t tree, const std::uint32_t* places, const Keyed& keyed) {
+            for (std::size_t i = 0; i < n_; ++i) {
+                leaves_[i * forest_.n_trees() + tree] = keyed.leaf_id(tree, places[i]);
+            }
+        }
+
         void end() {}
 
       private:
@@ -175,6 +196,18 @@ void pass_sliced(const SlicedForest& sliced, const Columns& columns, const Consu
     for (std::size_t tree = 0; tree < sliced.n_trees(); ++tree) {
         find_leaves(sliced.task(tree, room[0].items, n_slices, leaves));
         block.add_slices(tree, n_slices, leaves, sliced);
+    }
+    block.end();
+}
+
+template <class Key, class Index, class Consumer>
+void pass_keyed(const KeyedForest<Key, Index>& keyed, const Columns& columns,
+                const Consumer& consumer, std::size_t first, std::size_t n) {
+    KeyedRows<Key> rows = keyed.read(columns, first, n);
+    typename Consumer::Block block(consumer, first, n);
+    for (std::size_t tree = 0; tree < keyed.n_trees(); ++tree) {
+        keyed.find(tree, rows);
+        block.add_places(tree, rows.places.data(), keyed);
     }
     block.end();
 }
@@ -222,15 +255,19 @@ bool is_narrow(const Columns& columns) {
 }  // namespace
 
 Road Predictor::choose(std::size_t n_rows, Road road) const {
-    if (road == Road::kWalked || !SlicedForest::fits(forest_)) return Road::kWalked;
-    return road == Road::kBest && n_rows < kFewRows ? Road::kWalked : Road::kSliced;
+    const bool few = road == Road::kBest && n_rows < kFewRows;
+    if (road == Road::kWalked || few) return Road::kWalked;
+    if (road != Road::kKeyed && SlicedForest::fits(forest_)) return Road::kSliced;
+    return has_keys(forest_) ? Road::kKeyed : Road::kWalked;
 }
 
 template <class Consumer>
 void Predictor::pass(const Columns& columns, const Consumer& consumer, int n_threads,
                      Road road) const {
     check_features(forest_, columns);
-    const bool slices = choose(columns.n_rows, road) == Road::kSliced;
+    const Road chosen = choose(columns.n_rows, road);
+    if (chosen == Road::kKeyed) return pass_by_keys(columns, consumer, n_threads);
+    const bool slices = chosen == Road::kSliced;
     const bool narrow = is_narrow(columns);
     const auto walk = [&](const auto& walked, std::size_t begin, std::size_t end) {
         pass_walked(walked, forest_, consumer, begin, end - begin,
@@ -245,6 +282,24 @@ void Predictor::pass(const Columns& columns, const Consumer& consumer, int n_thr
             walk(wide_.get(forest_), begin, end);
         }
     });
+}
+
+template <class Consumer>
+void Predictor::pass_by_keys(const Columns& columns, const Consumer& consumer,
+                             int n_threads) const {
+    const auto pass_all = [&](const auto& keyed) {
+        parallel_blocks(n_threads, columns.n_rows, kKeyedRows,
+                        [&](std::size_t begin, std::size_t end) {
+                            pass_keyed(keyed, columns, consumer, begin, end - begin);
+                        });
+    };
+    if (!is_narrow(columns)) {
+        pass_all(wide_keyed_.get(forest_, n_threads));
+    } else if (has_small_trees(forest_)) {
+        pass_all(small_keyed_.get(forest_, n_threads));
+    } else {
+        pass_all(narrow_keyed_.get(forest_, n_threads));
+    }
 }
 
 void Predictor::predict(const Columns& columns, const Finish& finish, std::span<double> predictions,

@@ -10,6 +10,7 @@
 
 #include "native/data/columns.hpp"
 #include "native/model/forest.hpp"
+#include "native/model/keyed_forest.hpp"
 #include "native/model/links.hpp"
 #include "native/model/sliced_forest.hpp"
 #include "native/model/walked_forest.hpp"
@@ -17,7 +18,7 @@
 namespace spinney {
 
 /// The same answers from each of them; kBest is what predictions take, the others are for tests.
-enum class Road { kBest, kSliced, kWalked };
+enum class Road { kBest, kSliced, kKeyed, kWalked };
 
 /// What becomes of the sum of the trees.
 struct Finish {
@@ -51,8 +52,9 @@ class Predictor {
     template <class Form>
     class Made {
       public:
-        const Form& get(const ForestArrays& forest) const {
-            std::call_once(once_, [&] { form_ = std::make_unique<Form>(forest); });
+        template <class... Arguments>
+        const Form& get(const Arguments&... arguments) const {
+            std::call_once(once_, [&] { form_ = std::make_unique<Form>(arguments...); });
             return *form_;
         }
 
@@ -63,10 +65,15 @@ class Predictor {
 
     template <class Consumer>
     void pass(const Columns& columns, const Consumer& consumer, int n_threads, Road road) const;
+    template <class Consumer>
+    void pass_by_keys(const Columns& columns, const Consumer& consumer, int n_threads) const;
     Road choose(std::size_t n_rows, Road road) const;
 
     const ForestArrays& forest_;
     Made<SlicedForest> sliced_;
+    Made<KeyedForest<std::uint32_t, std::uint16_t>> small_keyed_;
+    Made<KeyedForest<std::uint32_t, std::uint32_t>> narrow_keyed_;
+    Made<KeyedForest<std::uint64_t, std::uint32_t>> wide_keyed_;
     Made<WalkedForest<float>> narrow_;
     Made<WalkedForest<double>> wide_;
 };

@@ -20,6 +20,7 @@ from spinney.model.forest import Output, join_trees
 from spinney.model.state import model_from_bytes
 
 N_ROWS = 60
+N_DEEP_ROWS = 6800
 TOWNS = np.array(["Aachen", "Bonn", "Cölln", "Dürn", "Ems", "Fürth"])
 Fitted = Any
 
@@ -149,6 +150,31 @@ def _boosted() -> Fitted:
     return boosted.fit(frame(), target())
 
 
+def scattered(n_columns: int, first: int = 1) -> Any:
+    """Many numbers from 0 to 1 without an order, and without a generator."""
+    size = N_DEEP_ROWS * n_columns
+    bits = np.arange(first, first + size, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits ^= bits >> np.uint64(32)
+    numbers = (bits >> np.uint64(40)).astype(np.float64) / 2.0**24
+    return numbers.reshape(N_DEEP_ROWS, n_columns)
+
+
+def _packed_classes() -> Fitted:
+    """A tree of so many nodes that a file holds them packed."""
+    y = (scattered(1, 10**6)[:, 0] * 9).astype(int)
+    return spinney.DecisionTreeClassifier().fit(np.float32(scattered(4)), y)
+
+
+def _packed_numbers() -> Fitted:
+    X = scattered(4)
+    X[::50, 1] = np.nan
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["town"] = TOWNS[np.arange(N_DEEP_ROWS) % 5]
+    y = np.round(scattered(1, 10**6)[:, 0] * 10) / 7
+    return spinney.DecisionTreeRegressor().fit(frame, y)
+
+
 def _robust_sum() -> Fitted:
     robust = spinney.RobustBoostClassifier(
         algorithm="robust", n_estimators=6, target_error=0.2, store_weights=True
@@ -230,6 +256,8 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "generator": _generator,
     "legacy_generator": _legacy_generator,
     "boosted": _boosted,
+    "packed_classes": _packed_classes,
+    "packed_numbers": _packed_numbers,
     "robust_sum": _robust_sum,
     "robust_program": _robust_program,
     "raw_forest": _forest_of_three,

@@ -2,10 +2,10 @@
 
     python -m tests.golden.make_golden
 
-For each kind of ``tests/attacks/model_kinds.py`` the script writes ``v1/<kind>.spn``, and beside it
-``v1/<kind>.json`` with the input rows and what the model answered, every number as exact
-hexadecimal text. A file that exists is never touched: golden files are history. When the format
-changes, ``sections.FORMAT_VERSION`` goes up and this script writes a new folder.
+For each kind of ``tests/attacks/model_kinds.py`` the script writes ``v<version>/<kind>.spn`` in the
+version that holds it, and beside it ``<kind>.json`` with the input rows and what the model
+answered, every number as exact hexadecimal text. A file that exists is never touched: golden files
+are history. A new version gets a new folder.
 """
 
 import json
@@ -19,7 +19,7 @@ from tests.attacks.model_kinds import KINDS, file_of, rows_for
 import spinney
 from spinney.data.table import Kind, Table
 from spinney.model import Model
-from spinney.model.sections import FORMAT_VERSION
+from spinney.model.sections import unpack
 
 FOLDER = Path(__file__).parent
 
@@ -78,14 +78,14 @@ def columns_of(rows: Table) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Write what is not there yet."""
-    folder = FOLDER / f"v{FORMAT_VERSION}"
-    folder.mkdir(exist_ok=True)
     for kind, make in KINDS.items():
-        path = folder / f"{kind}.spn"
+        data = file_of(kind)
+        path = FOLDER / f"v{unpack(data).format_version}" / f"{kind}.spn"
+        path.parent.mkdir(exist_ok=True)
         if path.exists():
             sys.stdout.write(f"kept     {path.name}\n")
             continue
-        path.write_bytes(file_of(kind))
+        path.write_bytes(data)
         text = json.dumps(expected_of(make()), indent=1, ensure_ascii=False) + "\n"
         path.with_suffix(".json").write_text(text, encoding="utf-8")
         sys.stdout.write(f"written  {path.name}: {path.stat().st_size} bytes\n")

@@ -18,7 +18,7 @@ from spinney.model.forest import TreeSum, join_trees
 
 INSTRUCTION_SETS = ["portable", "avx2", "avx512"]
 INSTRUCTION_SETS = INSTRUCTION_SETS[: INSTRUCTION_SETS.index(_ext.best_isa()) + 1]
-ROADS = ["best", "sliced", "walked"]
+ROADS = ["best", "sliced", "keyed", "walked"]
 
 
 def bins_of_codes(forest):
@@ -174,3 +174,48 @@ def test_thresholds_at_the_edges(threshold, missing_left):
         check_all_roads(edited, X, expected)
         many = np.repeat(X, 20, axis=0)
         check_all_roads(edited, many, np.repeat(expected, 20, axis=0))
+
+
+def odd_numbers(shape, seed):
+    """Float32 with gaps, both zeros, both infinities and the smallest numbers there are."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=shape).astype(np.float32).round(2)
+    odd = np.array([np.nan, 0.0, -0.0, np.inf, -np.inf, 1e-45, -1e-45], np.float32)
+    is_odd = rng.random(shape) < 0.2
+    X[is_odd] = rng.choice(odd, int(is_odd.sum()))
+    return X
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_deep_trees_on_odd_numbers(dtype):
+    X = odd_numbers((3000, 3), 6).astype(dtype)
+    y = np.random.default_rng(7).normal(size=3000)
+    forest = DecisionTreeRegressor(min_samples_leaf=1).fit(X, y).model_
+    assert len(forest[0]) > 600
+    some = odd_numbers((2500, 3), 8).astype(dtype)  # several blocks, the last one not full
+    rows, bins = rows_of(forest, some[::50]), bins_of_codes(forest)
+    expected = scores_by(forest, some, "walked")
+    assert np.array_equal(expected[::50], slow_scores(forest, rows, bins))
+    check_all_roads(forest, some, expected)
+    for n_threads in (1, 3):
+        found = leaves_by(forest, some, "keyed", n_threads)
+        assert np.array_equal(found, leaves_by(forest, some, "walked"))
+
+
+def test_more_features_than_two_bytes_count():
+    """Or more nodes: then a node of the keyed road takes twelve bytes instead of eight."""
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(120, 4200)).astype(np.float32)
+    forest = DecisionTreeRegressor(min_samples_leaf=1).fit(X, rng.normal(size=120)).model_
+    assert len(forest[0]) > 50
+    check_all_roads(forest, X, scores_by(forest, X, "walked"))
+
+
+def test_leaves_of_equal_value_keep_their_own_numbers():
+    rng = np.random.default_rng(10)
+    X = rng.normal(size=(2000, 3)).astype(np.float32)
+    forest = DecisionTreeRegressor(min_samples_leaf=1).fit(X, rng.integers(0, 2, 2000)).model_
+    assert len(np.unique(forest.arrays["values"][forest.arrays["right"] < 0])) == 2
+    leaves = leaves_by(forest, X, "keyed")
+    assert len(np.unique(leaves)) == forest[0].n_leaves
+    assert np.array_equal(leaves, leaves_by(forest, X, "walked"))

@@ -9,6 +9,7 @@ from spinney.io.atomic import read_bounded, write_atomically
 from spinney.io.parameters import encode
 from spinney.io.readers import READERS
 from spinney.model import Model, sections
+from spinney.model.packing import pack_forests
 
 PathLike = str | os.PathLike[str]
 
@@ -70,7 +71,8 @@ def to_bytes(fitted: Any) -> bytes:
         meta["attributes"] = known
     arrays = {f"model/{key}": array for key, array in model_arrays.items()}
     arrays |= {f"attributes/{key}": array for key, array in known_arrays.items()}
-    return sections.pack(meta, arrays)
+    arrays, any_packed = pack_forests(arrays)
+    return sections.pack(meta, arrays, version=2 if any_packed else 1)
 
 
 def from_bytes(data: bytes) -> Any:

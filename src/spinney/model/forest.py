@@ -17,6 +17,7 @@ from spinney.data.target import Target
 from spinney.errors import InvalidModel
 from spinney.model.links import LINKS
 from spinney.model.model import Model, Policy, State
+from spinney.model.packed import PackedArrays
 from spinney.model.tree import Tree, freeze
 from spinney.typing import AnyArray, CodeArray, FloatArray, TableLike
 
@@ -94,17 +95,14 @@ class TreeForest(Model):
         self.target = target
         self.output = output
         self.policy = policy
-        frozen = {name: freeze(array) for name, array in arrays.items()}
-        self.arrays: Mapping[str, AnyArray] = MappingProxyType(frozen)
-        values = self.arrays["values"]
-        if values.ndim != 2 or output.link not in LINKS or output.aggregate not in ("sum", "mean"):
+        if output.link not in LINKS or output.aggregate not in ("sum", "mean"):
             raise InvalidModel("the outputs of the forest are not described correctly")
-        self._native = _ext.Forest(
-            flat_arrays(self.arrays),
-            len(schema.names),
-            len(self.arrays["baseline"]),
-            values.shape[1],
-        )
+        if isinstance(arrays, PackedArrays):  # checked already, and unpacked when first used
+            self.arrays: Mapping[str, AnyArray] = MappingProxyType(arrays)
+        else:
+            frozen = {name: freeze(array) for name, array in arrays.items()}
+            self.arrays = MappingProxyType(frozen)
+            self._native  # noqa: B018 - checks everything
         is_mean = output.aggregate == "mean" and len(self)
         self.divisor = float(self.arrays["tree_weight"].sum()) if is_mean else 1.0
         """What the sum over trees is divided by to become a raw score."""
@@ -155,6 +153,15 @@ class TreeForest(Model):
     def native(self) -> _ext.Forest:
         """The checked arrays, as native code takes them."""
         return self._native
+
+    @functools.cached_property
+    def _native(self) -> _ext.Forest:
+        values = self.arrays["values"]
+        if values.ndim != 2:
+            raise InvalidModel("the values of the forest are not rows of numbers")
+        n_outputs = len(self.arrays["baseline"])
+        n_features = len(self.schema.names)
+        return _ext.Forest(flat_arrays(self.arrays), n_features, n_outputs, values.shape[1])
 
     def raw_scores(self, table: Table, *, n_threads: int = 1) -> FloatArray:
         """Sum (or average) the trees; (n_rows, n_outputs). The table must conform."""

@@ -35,9 +35,11 @@ from spinney.model.canonical_json import (
     json_extent,
     json_fault,
 )
+from spinney.model.digest import Digest
 from spinney.typing import AnyArray
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""The newest there is. Files are written in the oldest that can hold them."""
 MAGIC = b"\x89SPN\r\n\x1a\n"  # PNG's idea: a byte above 127, both line ends and an end-of-text mark
 ALIGNMENT = 64  # a cache line, and the widest vector register
 DIGEST_BYTES = 32
@@ -101,7 +103,7 @@ class _Section:
     crc32: int
 
 
-def pack(meta: Mapping[str, Json], arrays: Mapping[str, AnyArray]) -> bytes:
+def pack(meta: Mapping[str, Json], arrays: Mapping[str, AnyArray], *, version: int = 1) -> bytes:
     """Put JSON and arrays into the canonical bytes of a file.
 
     Parameters
@@ -111,6 +113,7 @@ def pack(meta: Mapping[str, Json], arrays: Mapping[str, AnyArray]) -> bytes:
     arrays : name → array of one or two dimensions
         Names match ``[a-z0-9_./-]{1,200}``; dtypes are integers of 8 to 64 bits and floats of 16 to
         64 bits, of any byte order.
+    version : the format; 2 if there are packed nodes
 
     Raises
     ------
@@ -134,7 +137,7 @@ def pack(meta: Mapping[str, Json], arrays: Mapping[str, AnyArray]) -> bytes:
         payloads += [payload, bytes(_padding(size))]
         offset += size + _padding(size)
     header = _encode_header(meta, sections)
-    front = _PREFIX.pack(MAGIC, FORMAT_VERSION, len(header)) + header
+    front = _PREFIX.pack(MAGIC, version, len(header)) + header
     front += _CRC.pack(zlib.crc32(front))
     parts = [front, bytes(_padding(len(front))), *payloads]
     digest = hashlib.sha256()
@@ -347,14 +350,19 @@ def _check_layout(view: memoryview, sections: list[_Section], area_start: int) -
 
 
 def _check_sums(view: memoryview, sections: list[_Section], area_start: int) -> None:
+    with Digest(view[:-DIGEST_BYTES]) as digest:
+        _check_sections(view, sections, area_start)
+    if digest.found != view[-DIGEST_BYTES:]:
+        _refuse(f"the SHA-256 digest, at byte {len(view) - DIGEST_BYTES}, does not agree")
+
+
+def _check_sections(view: memoryview, sections: list[_Section], area_start: int) -> None:
     for section in sections:
         start = area_start + section.offset
         end = start + section.nbytes
         if zlib.crc32(view[start:end]) != section.crc32:
             _refuse(f"the checksum of section {section.name!r}, at byte {start}, does not agree")
         _check_zeros(view, end, end + _padding(section.nbytes))
-    if hashlib.sha256(view[:-DIGEST_BYTES]).digest() != view[-DIGEST_BYTES:]:
-        _refuse(f"the SHA-256 digest, at byte {len(view) - DIGEST_BYTES}, does not agree")
 
 
 def _array(view: memoryview, section: _Section, area_start: int) -> AnyArray:

@@ -20,6 +20,7 @@ from spinney.model.forest import NODE_ARRAYS, OTHER_ARRAYS, Output, TreeForest
 from spinney.model.links import BINARY_LINKS
 from spinney.model.median import MedianForest
 from spinney.model.model import Model, Policy
+from spinney.model.packed import FULL, PackedArrays, is_packed
 from spinney.model.program import BranchingProgram
 from spinney.typing import AnyArray, FloatArray
 
@@ -29,7 +30,14 @@ Arrays = Mapping[str, AnyArray]
 def model_from_bytes(data: bytes) -> Model:
     """Inverse of ``Model.to_bytes``."""
     contents = sections.unpack(data)
+    refuse_packed(contents)
     return model_from_state(contents.meta, contents.arrays)
+
+
+def refuse_packed(contents: sections.Contents) -> None:
+    """Refuse packed nodes where none may be: the first format does not know them."""
+    if contents.format_version != 1 or any(is_packed(name) for name in contents.arrays):
+        raise InvalidModel("nodes are packed in a format that has no packed nodes")
 
 
 def model_from_state(meta: Mapping[str, Any], arrays: Arrays, *, nesting: int = 0) -> Model:
@@ -54,13 +62,12 @@ def model_from_state(meta: Mapping[str, Any], arrays: Arrays, *, nesting: int = 
 
 def _forest(meta: Mapping[str, Any], arrays: Arrays) -> TreeForest:
     _expect_keys(meta, {"kind", "schema", "target", "output", "policy"})
-    _expect_prefixes(arrays, {"schema/", "target/", "forest/"})
+    _expect_prefixes(arrays, {"schema/", "target/", "forest/", "nodes/"})
     schema = FeatureSchema.from_state(_part(meta, "schema"), below(arrays, "schema/"))
     target = Target.from_state(_part(meta, "target"), below(arrays, "target/"))
     found = below(arrays, "forest/")
-    expected = {**NODE_ARRAYS, **OTHER_ARRAYS}
-    threshold_type = "<f4" if found.get("threshold", np.empty(0)).dtype == "<f4" else "<f8"
-    expected["threshold"] = threshold_type
+    packed = below(arrays, "nodes/")
+    expected = _expected_arrays(found, is_packed=bool(packed))
     _expect_keys(found, set(expected))
     for name, kind in expected.items():
         shape = {"values": 2, "category_sets": 2}.get(name, 1)
@@ -71,12 +78,20 @@ def _forest(meta: Mapping[str, Any], arrays: Arrays) -> TreeForest:
     forest = TreeForest(
         schema,
         target,
-        found,
+        PackedArrays(found, packed) if packed else found,
         output=Output(**_texts(meta, "output", {"link", "aggregate"})),
         policy=_policy(meta),
     )
     _check_agreement(forest)
     return forest
+
+
+def _expected_arrays(found: Arrays, *, is_packed: bool) -> dict[str, str]:
+    """Name the arrays a forest must have, and their types; packed nodes may have some in full."""
+    if is_packed:
+        return {name: NODE_ARRAYS[name] for name in FULL if name in found} | dict(OTHER_ARRAYS)
+    narrow = found.get("threshold", np.empty(0)).dtype == "<f4"
+    return {**NODE_ARRAYS, **OTHER_ARRAYS, "threshold": "<f4" if narrow else "<f8"}
 
 
 def _check_agreement(forest: TreeForest) -> None:

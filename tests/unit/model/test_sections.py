@@ -55,7 +55,7 @@ def test_what_goes_in_comes_out_and_packs_to_the_same_bytes(meta, arrays):
     data = pack(meta, arrays)
     contents = unpack(data)
     assert contents.meta == meta
-    assert contents.format_version == FORMAT_VERSION
+    assert contents.format_version == 1
     assert contents.arrays.keys() == arrays.keys()
     assert all(same(contents.arrays[name], array) for name, array in arrays.items())
     assert pack(contents.meta, contents.arrays) == data

@@ -6,11 +6,17 @@ from typing import Any
 from spinney.errors import InvalidFile, InvalidParameter
 from spinney.io.parameters import decode
 from spinney.model.sections import Contents
-from spinney.model.state import below, model_from_state
+from spinney.model.state import below, model_from_state, refuse_packed
 
 
 def read_v1(contents: Contents) -> Any:
     """Rebuild the fitted estimator; the class must be one of Spinney's public estimators."""
+    refuse_packed(contents)
+    return read_estimator(contents)
+
+
+def read_estimator(contents: Contents) -> Any:
+    """Do so, with nodes packed or not."""
     meta = contents.meta
     attributes = meta.get("attributes", {})
     if set(meta) - {"attributes"} != {"estimator", "library", "parameters", "model"} or not (
