@@ -1,3 +1,9 @@
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+
 #include "native/base/elementary.hpp"
 #include "native/base/failure.hpp"
 #include "native/bindings/arrays.hpp"
@@ -19,55 +25,96 @@ std::span<T> view(const Output<T>& array) {
 
 using bindings::view;
 
-void check_lengths(std::size_t n, std::size_t first, std::size_t second) {
-    const auto fits = [n](std::size_t length) { return length == n || length == 0; };
-    if (n == 0 || !fits(first) || !fits(second)) {
-        throw Failure(FailureKind::kInvalidInput, "margins, factors and counts differ in length");
+/// Numbers that somebody is going to fill, then handed over to NumPy.
+template <class T>
+class Fresh {
+  public:
+    explicit Fresh(std::size_t n) : n_(n), numbers_(std::make_unique_for_overwrite<T[]>(n)) {}
+    T* data() { return numbers_.get(); }
+    nb::ndarray<nb::numpy, T> give() {
+        T* numbers = numbers_.release();
+        const nb::capsule owner(numbers, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+        return nb::ndarray<nb::numpy, T>(numbers, {n_}, owner);
     }
+
+  private:
+    std::size_t n_;
+    std::unique_ptr<T[]> numbers_;
+};
+
+void check_lengths(std::size_t n, std::initializer_list<std::size_t> given,
+                   std::initializer_list<std::size_t> given_or_empty) {
+    const auto is_odd = [n](std::size_t length) { return length != n; };
+    const auto is_odder = [n](std::size_t length) { return length != n && length != 0; };
+    if (n == 0 || std::any_of(given.begin(), given.end(), is_odd) ||
+        std::any_of(given_or_empty.begin(), given_or_empty.end(), is_odder)) {
+        throw Failure(FailureKind::kInvalidInput, "weights of rows: arrays differ in length");
+    }
+}
+
+template <class T>
+const T* data_or_null(const Array<T>& array) {
+    return array.size() > 0 ? array.data() : nullptr;
+}
+
+nb::tuple weigh(const Output<double>& margins, double least,
+                const std::tuple<Array<std::uint8_t>, double, double>& step,
+                const Array<double>& factors, const Array<std::int64_t>& counts,
+                const Array<std::int8_t>& signs, int n_threads) {
+    const std::size_t n = margins.size();
+    const auto& [right, if_right, if_wrong] = step;
+    check_lengths(n, {}, {right.size(), factors.size(), counts.size(), signs.size()});
+    const bool is_short = counts.size() == 0;
+    Fresh<double> shares(n);
+    Fresh<std::int32_t> cells(is_short ? n : 0);
+    Fresh<std::int64_t> whole(is_short ? 0 : n);
+    ShareSum sum;
+    {
+        nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
+        sum = weigh_rows({.margins = margins.data(),
+                          .step = {data_or_null(right), if_right, if_wrong},
+                          .factors = data_or_null(factors),
+                          .counts = data_or_null(counts),
+                          .signs = data_or_null(signs),
+                          .least = least,
+                          .shares = shares.data(),
+                          .cells = cells.data(),
+                          .whole = whole.data(),
+                          .n = n},
+                         n_threads);
+    }
+    if (is_short) return nb::make_tuple(shares.give(), cells.give(), sum.high, sum.low);
+    return nb::make_tuple(shares.give(), whole.give(), sum.high, sum.low);
 }
 
 }  // namespace
 
 void bind_losses(nb::module_& module) {
+    module.def("weigh_rows", &weigh, "margins"_a.noconvert(), "least"_a, "step"_a, "factors"_a,
+               "counts"_a, "signs"_a, "n_threads"_a,
+               "Weights exp(least - margin) of rows: the shares, 30 bits of them times the signs or "
+               "the counts, and the two halves of their exact sum. step: whether each row was voted "
+               "right, and what is added to its margin first, in place, if it was and if it was not. "
+               "The answers of the step, factors, counts and signs may be empty.");
     module.def(
-        "weigh_rows",
-        [](const Array<double>& margins, double least, const Array<double>& factors,
-           const Array<std::int64_t>& counts, int n_threads) {
-            const std::size_t n = margins.size();
-            check_lengths(n, factors.size(), counts.size());
-            std::vector<double> shares(n);
-            std::vector<std::int64_t> whole(n);
-            ShareSum sum;
-            {
-                nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
-                sum = weigh_rows({.margins = margins.data(),
-                                  .factors = factors.size() > 0 ? factors.data() : nullptr,
-                                  .counts = counts.size() > 0 ? counts.data() : nullptr,
-                                  .least = least,
-                                  .shares = shares.data(),
-                                  .whole = whole.data(),
-                                  .n = n},
-                                 n_threads);
-            }
-            return nb::make_tuple(give(std::move(shares)), give(std::move(whole)), sum.high,
-                                  sum.low);
-        },
-        "margins"_a, "least"_a, "factors"_a, "counts"_a, "n_threads"_a,
-        "Weights exp(least - margin) of rows: the shares, 30 bits of them times the counts, and "
-        "the two halves of their exact sum. factors and counts may be empty.");
-    module.def(
-        "sum_shares",
+        "judge_vote",
         [](const Array<double>& shares, const Array<std::int64_t>& counts,
-           const Array<std::uint8_t>& chosen) {
-            check_lengths(shares.size(), chosen.size(), counts.size());
-            if (chosen.size() != shares.size()) {
-                throw Failure(FailureKind::kInvalidInput, "chosen must have one entry per row");
-            }
+           const Array<std::uint8_t>& right, const Array<double>& margins, int n_threads) {
+            const std::size_t n = shares.size();
+            check_lengths(n, {right.size()}, {counts.size(), margins.size()});
             nb::gil_scoped_release unlocked;
-            const ShareSum sum = sum_shares(view(shares), view(counts), view(chosen));
-            return std::pair(sum.high, sum.low);
+            const Verdict verdict = judge_vote({.shares = shares.data(),
+                                                .counts = data_or_null(counts),
+                                                .right = right.data(),
+                                                .margins = data_or_null(margins),
+                                                .n = n},
+                                               n_threads);
+            return std::tuple(verdict.wrong.high, verdict.wrong.low, verdict.least_right,
+                              verdict.least_wrong);
         },
-        "shares"_a, "counts"_a, "chosen"_a, "The two halves of the exact sum of some shares.");
+        "shares"_a, "counts"_a, "right"_a, "margins"_a, "n_threads"_a,
+        "The two halves of the exact sum of the shares of wrong rows, and the least margin of right "
+        "and of wrong ones. counts and margins may be empty.");
     module.def(
         "exact_log", [](double x) { return exact_log(x); }, "x"_a,
         "Natural logarithm of a positive number, the same bits on every machine.");
@@ -91,18 +138,6 @@ void bind_losses(nb::module_& module) {
             return give(std::move(logs));
         },
         "numbers"_a, "Natural logarithms of positive numbers.");
-    module.def(
-        "move_margins",
-        [](const Output<double>& margins, const Array<std::uint8_t>& right, double if_right,
-           double if_wrong) {
-            if (margins.size() == 0 || right.size() != margins.size()) {
-                throw Failure(FailureKind::kInvalidInput, "margins and answers differ in length");
-            }
-            nb::gil_scoped_release unlocked;
-            return move_margins(view(margins), view(right), if_right, if_wrong);
-        },
-        "margins"_a.noconvert(), "right"_a, "if_right"_a, "if_wrong"_a,
-        "Add one of two steps to every margin, in place; gives the least margin then.");
     module.def(
         "fill_derivatives",
         [](const std::string& loss, double parameter, const Array<double>& y,

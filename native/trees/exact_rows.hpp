@@ -28,9 +28,12 @@ struct ExactRows {
     std::size_t n_outputs = 1;
     std::span<const std::int64_t> targets;  ///< n_rows * n_outputs, weighted
     std::span<const std::int64_t> weights;  ///< n_rows, not negative
+    std::span<const std::int32_t> cells = {};  ///< instead of both: one sign per row times its weight
     double target_scale = 1.0;              ///< what a unit of the sums is worth
     double weight_scale = 1.0;
     Criterion criterion = Criterion::kSquared;
+
+    std::size_t n_rows() const { return cells.empty() ? weights.size() : cells.size(); }
 };
 
 /// The sums of rows with one target each.
@@ -192,21 +195,24 @@ class SignedRows : public ScalarRows<SignedRows> {
   public:
     static constexpr bool kIsShort = true;  ///< all sums are exact as floats
 
+    SignedRows(SignedRows&&) = default;  // a copy would look at the cells of the original
+
     /// Nothing, unless every target is the weight of its row or its negative, and all are short.
     static std::optional<SignedRows> of(const ExactRows& rows) {
         if (rows.n_outputs != 1) return std::nullopt;
-        SignedRows made(rows);
+        if (!rows.cells.empty()) return of_cells(rows, rows.cells);
+        std::vector<std::int32_t> cells(rows.weights.size());
         std::uint64_t odd = 0;
-        for (std::size_t row = 0; row < rows.weights.size(); ++row) {
+        for (std::size_t row = 0; row < cells.size(); ++row) {
             const std::int64_t weight = rows.weights[row];
             const std::int64_t target = rows.targets[row];
             odd |= static_cast<std::uint64_t>(weight) >> 31;
             odd |= target == weight || target == -weight ? 0U : 1U;
-            made.cells_[row] = static_cast<std::int32_t>(target);
-            made.total_.sum += target;
-            made.total_.weight += weight;
+            cells[row] = static_cast<std::int32_t>(target);
         }
-        if (odd != 0 || made.total_.weight >= (std::int64_t{1} << 51)) return std::nullopt;
+        if (odd != 0) return std::nullopt;
+        auto made = of_cells(rows, cells);
+        if (made) made->owned_ = std::move(cells);  // which keeps its place in memory
         return made;
     }
     const Sums& total() const { return total_; }
@@ -248,9 +254,22 @@ class SignedRows : public ScalarRows<SignedRows> {
     }
 
   private:
-    explicit SignedRows(const ExactRows& rows) : ScalarRows(rows), cells_(rows.targets.size()) {}
+    SignedRows(const ExactRows& rows, std::span<const std::int32_t> cells)
+        : ScalarRows(rows), cells_(cells) {
+        for (const std::int32_t cell : cells) {
+            total_.sum += cell;
+            total_.weight += std::abs(std::int64_t{cell});
+        }
+    }
+    static std::optional<SignedRows> of_cells(const ExactRows& rows,
+                                              std::span<const std::int32_t> cells) {
+        SignedRows made(rows, cells);
+        if (made.total_.weight >= (std::int64_t{1} << 51)) return std::nullopt;
+        return made;
+    }
 
-    std::vector<std::int32_t> cells_;
+    std::span<const std::int32_t> cells_;  ///< sign times weight
+    std::vector<std::int32_t> owned_;      ///< them, unless somebody else has them
     Sums total_;
 };
 
@@ -259,9 +278,11 @@ class NumberRows : public ScalarRows<NumberRows> {
   public:
     static constexpr bool kIsShort = false;
 
-    explicit NumberRows(const ExactRows& rows) : ScalarRows(rows), cells_(rows.weights.size()) {
+    explicit NumberRows(const ExactRows& rows) : ScalarRows(rows), cells_(rows.n_rows()) {
         for (std::size_t row = 0; row < cells_.size(); ++row) {
-            cells_[row] = {rows.targets[row], rows.weights[row]};
+            cells_[row] = rows.cells.empty()
+                              ? Sums{rows.targets[row], rows.weights[row]}
+                              : Sums{rows.cells[row], std::abs(std::int64_t{rows.cells[row]})};
             add(total_, cells_[row]);
         }
     }
@@ -308,92 +329,6 @@ class NumberRows : public ScalarRows<NumberRows> {
 
   private:
     std::vector<Sums> cells_;
-    Sums total_;
-};
-
-/// Several targets per row: one-hot classes, or a sign per class.
-class VectorRows {
-  public:
-    static constexpr bool kIsScalar = false;
-    struct Sums {
-        std::vector<std::int64_t> sums;
-        std::int64_t weight = 0;
-    };
-
-    explicit VectorRows(const ExactRows& rows) : rows_(rows), total_(none()) {
-        for (std::uint32_t row = 0; row < rows.weights.size(); ++row) add(total_, row);
-    }
-
-    const Sums& total() const { return total_; }
-    /// Of classes; a sign per class may be mixed whatever the sums are.
-    bool is_mixed(const Sums& sums) const {
-        return rows_.criterion != Criterion::kHamming &&
-               *std::max_element(sums.sums.begin(), sums.sums.end()) < sums.weight;
-    }
-    std::size_t n_orders() const { return rows_.n_outputs; }
-    Sums none() const { return {std::vector<std::int64_t>(rows_.n_outputs, 0), 0}; }
-    void add(Sums& sums, std::uint32_t row) const {
-        const std::int64_t* targets = rows_.targets.data() + row * rows_.n_outputs;
-        for (std::size_t k = 0; k < rows_.n_outputs; ++k) sums.sums[k] += targets[k];
-        sums.weight += rows_.weights[row];
-    }
-    static void add(Sums& sums, const Sums& other) {
-        for (std::size_t k = 0; k < sums.sums.size(); ++k) sums.sums[k] += other.sums[k];
-        sums.weight += other.weight;
-    }
-    static Sums difference(const Sums& all, const Sums& part) {
-        Sums rest = all;
-        for (std::size_t k = 0; k < rest.sums.size(); ++k) rest.sums[k] -= part.sums[k];
-        rest.weight -= part.weight;
-        return rest;
-    }
-    static double mean(const Sums& sums, std::size_t k) {
-        return static_cast<double>(sums.sums[k]) / static_cast<double>(sums.weight);
-    }
-
-    double gain(const Sums& left, const Sums& total) const {
-        switch (rows_.criterion) {
-            case Criterion::kSquared:
-                return squared(left, total);
-            case Criterion::kHamming:
-                return hamming(left, total);
-            default:
-                return majority(left, total);
-        }
-    }
-    void values(const Sums& sums, std::vector<double>& to) const {
-        for (std::size_t k = 0; k < rows_.n_outputs; ++k) {
-            to.push_back(mean(sums, k) * (rows_.target_scale / rows_.weight_scale));
-        }
-    }
-
-  private:
-    double squared(const Sums& left, const Sums& total) const {
-        double gain = 0.0;
-        for (std::size_t k = 0; k < rows_.n_outputs; ++k) {
-            gain += squared_gain({left.sums[k], left.weight, total.sums[k], total.weight});
-        }
-        return gain;
-    }
-    double hamming(const Sums& left, const Sums& total) const {
-        std::int64_t gained = 0;
-        for (std::size_t k = 0; k < rows_.n_outputs; ++k) {
-            gained += std::abs(left.sums[k]) + std::abs(total.sums[k] - left.sums[k]) -
-                      std::abs(total.sums[k]);
-        }
-        return 0.5 * static_cast<double>(gained);
-    }
-    double majority(const Sums& left, const Sums& total) const {
-        std::array<std::int64_t, 3> most{};
-        for (std::size_t k = 0; k < rows_.n_outputs; ++k) {
-            most[0] = std::max(most[0], left.sums[k]);
-            most[1] = std::max(most[1], total.sums[k] - left.sums[k]);
-            most[2] = std::max(most[2], total.sums[k]);
-        }
-        return static_cast<double>(most[0] + most[1] - most[2]);
-    }
-
-    const ExactRows& rows_;
     Sums total_;
 };
 

@@ -2,16 +2,20 @@
 
 import functools
 import math
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from spinney._native import _ext
 from spinney.data.fixed_point import exact_total
 from spinney.model.elementary import exact_exp, exact_log
-from spinney.typing import BoolArray, FloatArray, IntArray
+from spinney.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
 
 _NONE = np.empty(0)
 _NO_COUNTS = np.empty(0, np.int64)
+_NO_SIGNS = np.empty(0, np.int8)
+_NO_ANSWERS = np.empty(0, np.uint8)
 _UNIT = 2**60
 
 
@@ -41,9 +45,43 @@ class RowCounts:
         self.factors = _NONE if is_whole else weights / weights.max()
 
 
-def move_margins(margins: FloatArray, right: BoolArray, if_right: float, if_wrong: float) -> float:
-    """Add one of two steps to every margin, in place; give the least margin then."""
-    return float(_ext.move_margins(margins, right.view(np.uint8), if_right, if_wrong))
+@dataclass(frozen=True, slots=True, eq=False)
+class Vote:
+    """What a vote adds to the margins of rows, and the least of them then."""
+
+    right: BoolArray
+    if_right: float
+    if_wrong: float
+    least: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Verdict:
+    """How a vote did under the weights, before it is known what it is worth."""
+
+    right: BoolArray
+    error: float
+    """Weight of the rows it got wrong, from 0 to 1."""
+    least_right: float
+    """Least margin of the rows it got right, infinite where there are none."""
+    least_wrong: float
+
+    def reversed(self) -> "Verdict":
+        """Give the verdict on a voter who says the opposite."""
+        return Verdict(~self.right, 1.0 - self.error, self.least_wrong, self.least_right)
+
+    def vote(self, if_right: float, if_wrong: float) -> Vote:
+        """Say what it is worth. Adding a number keeps what is least, rounding included."""
+        least = min(self.least_right + if_right, self.least_wrong + if_wrong)
+        return Vote(self.right, if_right, if_wrong, least)
+
+
+class Cells(NamedTuple):
+    """Weights of rows as whole numbers, negative for rows of the first class."""
+
+    signed: CodeArray
+    total: int
+    """Of their magnitudes."""
 
 
 class RowWeights:
@@ -56,8 +94,17 @@ class RowWeights:
         repeats = len(counts.repetitions) > 0
         of_one = distribution / counts.weights if repeats else distribution
         bits = np.rint(of_one * (2.0**30 / of_one.max())).astype(np.int64)
-        self.whole: IntArray = bits * counts.repetitions if repeats else bits
+        self._whole: IntArray = bits * counts.repetitions if repeats else bits
+
+    @property
+    def whole(self) -> IntArray:
         """Whole numbers in the ratio of the weights, to 30 bits of the largest."""
+        return self._whole
+
+    @property
+    def cells(self) -> Cells | None:
+        """The same with the signs of the rows, as trees of two classes take them; None: unknown."""
+        return None
 
     @property
     def distribution(self) -> FloatArray:
@@ -74,15 +121,41 @@ class MarginWeights(RowWeights):
     """
 
     def __init__(
-        self, margins: FloatArray, counts: RowCounts, *, least: float | None = None
+        self,
+        margins: FloatArray,
+        counts: RowCounts,
+        *,
+        signs: AnyArray | None = None,
+        vote: Vote | None = None,
     ) -> None:
-        """Weigh; ``least`` is the smallest margin, if it is known."""
+        """Weigh, after a vote has moved the margins in place, if there is one."""
         self._counts = counts
-        self._least = float(margins.min()) if least is None else least
-        self._shares, self.whole, high, low = _ext.weigh_rows(
-            margins, self._least, counts.factors, counts.repetitions, counts.n_threads
+        self.least = float(margins.min()) if vote is None else vote.least
+        """The smallest margin."""
+        self._shares, self._integers, high, low = _ext.weigh_rows(
+            margins,
+            self.least,
+            (_NO_ANSWERS, 0.0, 0.0)
+            if vote is None
+            else (vote.right.view(np.uint8), vote.if_right, vote.if_wrong),
+            counts.factors,
+            counts.repetitions,
+            _NO_SIGNS if signs is None else signs,
+            counts.n_threads,
         )
         self._units = int(high) * 2**30 + int(low)
+        has_cells = signs is not None and len(counts.repetitions) == 0
+        self._cells = Cells(self._integers, int(high)) if has_cells else None
+
+    @property
+    def whole(self) -> IntArray:
+        """Whole numbers in the ratio of the weights, to 30 bits of the largest."""
+        return np.abs(self._integers, dtype=np.int64)
+
+    @property
+    def cells(self) -> Cells | None:
+        """The same with the signs of the rows; None without signs, or where a cell is too short."""
+        return self._cells
 
     @functools.cached_property
     def distribution(self) -> FloatArray:
@@ -95,20 +168,27 @@ class MarginWeights(RowWeights):
     @property
     def mean_exp(self) -> float:
         """Mean of exp(-margin) under the weights the user gave."""
-        return self._mean_share() * exp_or_infinity(-self._least)
+        return self._mean_share() * exp_or_infinity(-self.least)
 
     @property
     def log_mean_exp(self) -> float:
         """Logarithm of ``mean_exp``, which neither underflows nor overflows."""
-        return exact_log(self._mean_share()) - self._least
+        return exact_log(self._mean_share()) - self.least
 
     def _mean_share(self) -> float:
         counts = self._counts
         scale = float(counts.weights.max()) if len(counts.factors) else 1.0
         return self._units / _UNIT * scale / counts.total
 
+    def judge(self, right: BoolArray, margins: FloatArray = _NONE) -> Verdict:
+        """Weigh what a vote gets wrong; ``margins`` are those the rows were weighed by."""
+        counts = self._counts
+        high, low, least_right, least_wrong = _ext.judge_vote(
+            self._shares, counts.repetitions, right.view(np.uint8), margins, counts.n_threads
+        )
+        error = (int(high) * 2**30 + int(low)) / self._units
+        return Verdict(right, error, least_right, least_wrong)
+
     def share_of(self, chosen: BoolArray) -> float:
         """Weight of some rows, from 0 to 1."""
-        as_bytes = chosen.view(np.uint8)
-        high, low = _ext.sum_shares(self._shares, self._counts.repetitions, as_bytes)
-        return float((int(high) * 2**30 + int(low)) / self._units)
+        return self.judge(~chosen).error

@@ -16,7 +16,7 @@ from spinney.ensembles.adaptive.variant import (
     line_search,
 )
 from spinney.errors import InvalidParameter
-from spinney.losses.row_weights import MarginWeights, exp_or_infinity, move_margins
+from spinney.losses.row_weights import MarginWeights, Verdict, Vote, exp_or_infinity
 from spinney.model.elementary import exact_log, exp_of, log_of
 from spinney.typing import BoolArray, FloatArray, IntArray
 
@@ -41,15 +41,18 @@ class Votes(Variant):
         self._origin: FloatArray | None = None
         """Margins when the weights began anew; None: they never did."""
         self._total_alpha = 0.0
+        self._signs = (2 * rows.codes - 1).astype(np.int8) if rows.n_classes == 2 else None
         self._weigh()
         self._votes = np.zeros((rows.n_rows, rows.n_classes)) if rows.n_classes > 2 else None
 
-    def _weigh(self, least: float | None = None) -> None:
-        """Find the weights of the next round, and the objective, from the scores."""
-        self._weights = MarginWeights(self._margins, self.rows.counts, least=least)
+    def _weigh(self, vote: Vote | None = None) -> None:
+        """Find the weights of the next round, and the objective, after a vote if there was one."""
+        counts, signs = self.rows.counts, self._signs
+        self._weights = MarginWeights(self._margins, counts, signs=signs, vote=vote)
         self._objective = self._weights.mean_exp
+        self._least = self._weights.least
         if self._origin is not None:
-            self._weights = MarginWeights(self._margins - self._origin, self.rows.counts)
+            self._weights = MarginWeights(self._margins - self._origin, counts, signs=signs)
 
     @property
     def weights(self) -> MarginWeights:
@@ -65,28 +68,25 @@ class Votes(Variant):
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
         """Ask for labels, weigh the vote by its error."""
         hypothesis = learner.classify(self.weights, self.form, number)
-        right = self._right(hypothesis)
-        error = self._weights.share_of(~right)
+        verdict = self._weights.judge(self._right(hypothesis), self._margins)
         sign = 1.0
-        if error > 0.5 and self.rows.n_classes == 2 and self.rules.on_weak_failure == "reverse":
-            error, right, sign = 1.0 - error, ~right, -1.0
-        if error >= self._most_error() - LEAST_EDGE:
+        reverses = self.rows.n_classes == 2 and self.rules.on_weak_failure == "reverse"
+        if verdict.error > 0.5 and reverses:
+            verdict, sign = verdict.reversed(), -1.0
+        if verdict.error >= self._most_error() - LEAST_EDGE:
             return Refusal(f"round {number + 1} found no learner better than guessing")
-        clipped = max(error, self.rules.eps_clip)
-        weight = self._weight(right, clipped) * self.rules.learning_rate
-        return self._take(hypothesis, right, error, sign * weight)
+        clipped = max(verdict.error, self.rules.eps_clip)
+        weight = self._weight(verdict.right, clipped) * self.rules.learning_rate
+        return self._take(hypothesis, verdict, sign * weight)
 
-    def _take(
-        self, hypothesis: Hypothesis, right: BoolArray, error: float, signed_weight: float
-    ) -> Round:
-        weight = abs(signed_weight)
+    def _take(self, hypothesis: Hypothesis, verdict: Verdict, signed_weight: float) -> Round:
+        weight, error = abs(signed_weight), verdict.error
         cost = self._cost_of_wrong() * weight
         if_right, if_wrong = weight - cost, -cost
         gained = (1 - error) * exp_or_infinity(-if_right)
         lost = error * exp_or_infinity(-if_wrong)
-        least = move_margins(self._margins, right, if_right, if_wrong)
         self._total_alpha += weight / 2
-        self._weigh(least)
+        self._weigh(verdict.vote(if_right, if_wrong))
         ends = ""
         if error <= self.rules.eps_clip:
             ends = "the last learner made no error"
@@ -104,8 +104,10 @@ class Votes(Variant):
 
     def _right(self, hypothesis: Hypothesis) -> BoolArray:
         answers = hypothesis.answers
-        if self.rows.n_classes == 2:
-            return np.asarray((answers[:, 0] > 0) == (self.rows.codes == 1))
+        if self._signs is not None:
+            if answers.dtype == np.int8:  # signs already
+                return np.asarray(answers[:, 0] == self._signs)
+            return np.asarray((answers[:, 0] > 0) == (self._signs > 0))
         return np.asarray(answers.argmax(axis=1) == self.rows.codes)
 
     def _cost_of_wrong(self) -> float:
@@ -137,7 +139,7 @@ class Votes(Variant):
 
     def _min_margin(self, hypothesis: Hypothesis, weight: float) -> float:
         if self._votes is None:
-            least = self._margins.min()
+            least = self._least
         else:
             least = add_votes(self._votes, hypothesis.answers, weight / 2, self.rows.codes)
         return float(least / self._total_alpha)
@@ -225,9 +227,11 @@ class ArcX4(Votes):
         self._n_wrong = np.zeros(rows.n_rows)
         super().__init__(rows, rules)
 
-    def _weigh(self, least: float | None = None) -> None:  # noqa: ARG002 - of margins
-        self._weights = MarginWeights(-log_of(1.0 + self._n_wrong**4), self.rows.counts)
+    def _weigh(self, vote: Vote | None = None) -> None:  # noqa: ARG002 - all count alike
+        logs = -log_of(1.0 + self._n_wrong**4)
+        self._weights = MarginWeights(logs, self.rows.counts, signs=self._signs)
         self._objective = self._weights.mean_exp
+        self._least = float(self._margins.min())
 
     def reset(self) -> bool:
         """Forget the wrong votes."""
