@@ -7,9 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import is_classifier
 
-from spinney.ensembles.adaptive.base_trees import exact_tree_plan
 from spinney.ensembles.adaptive.corrective import Corrective
-from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
 from spinney.ensembles.adaptive.pairs import M2, MH
 from spinney.ensembles.adaptive.rounds import boost
 from spinney.ensembles.adaptive.scores import Gentle, Logit, Real
@@ -28,6 +26,8 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.ensembles.parameters import Real as RealNumber
+from spinney.ensembles.weak.base_trees import exact_tree_plan
+from spinney.ensembles.weak.learners import SumOutput, WeakLearner
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.losses.row_weights import RowWeights
 from spinney.typing import AnyArray, RandomState, TableLike

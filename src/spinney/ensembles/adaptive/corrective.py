@@ -4,9 +4,9 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from spinney.ensembles.adaptive.learners import WeakLearner
 from spinney.ensembles.adaptive.variant import LARGEST_ALPHA, Refusal, Round, Rules, TrainingRows
 from spinney.ensembles.adaptive.votes import Votes
+from spinney.ensembles.weak.learners import WeakLearner
 from spinney.losses.row_weights import exp_or_infinity
 from spinney.typing import FloatArray
 

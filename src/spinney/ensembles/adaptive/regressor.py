@@ -9,15 +9,15 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import get_tags
 
 from spinney.data.fixed_point import exact_sum
-from spinney.ensembles.adaptive.base_trees import exact_tree_plan, member_estimator
-from spinney.ensembles.adaptive.foreign import ForeignLearner, flat_rows, foreign_rows
-from spinney.ensembles.adaptive.importances import mean_importances
-from spinney.ensembles.adaptive.learners import SumOutput, TreeLearner
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
-from spinney.ensembles.functional.learners import check_base
 from spinney.ensembles.parameters import Checked, Choice, Integer, Jobs, Real, Rule, Seed
 from spinney.ensembles.trees.decision_tree import DecisionTreeRegressor
+from spinney.ensembles.weak.base_trees import DEFAULT_DEPTH, exact_tree_plan, member_estimator
+from spinney.ensembles.weak.checks import check_base
+from spinney.ensembles.weak.foreign import ForeignLearner, flat_rows, foreign_rows
+from spinney.ensembles.weak.importances import mean_importances
+from spinney.ensembles.weak.learners import SumOutput, TreeLearner
 from spinney.errors import InvalidModel
 from spinney.losses.row_weights import RowCounts, RowWeights
 from spinney.model import Model, Policy
@@ -26,7 +26,7 @@ from spinney.model.model import State
 from spinney.randomness import seed_from
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
-DEFAULT_TREE = DecisionTreeRegressor(max_depth=3)
+DEFAULT_TREE = DecisionTreeRegressor(max_depth=DEFAULT_DEPTH)
 LEAST_WEIGHT = np.finfo(float).eps
 """Rows keep at least this share of the weight; scikit-learn's number."""
 LOSSES: Mapping[str, Callable[[FloatArray], FloatArray]] = {

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
+from spinney.ensembles.weak.learners import SumOutput, WeakLearner
 from spinney.losses.row_weights import RowCounts, RowWeights
 from spinney.model.elementary import exact_log, exp_of
 from spinney.typing import FloatArray, IntArray

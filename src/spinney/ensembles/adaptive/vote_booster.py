@@ -11,16 +11,16 @@ from sklearn.base import ClassifierMixin
 
 from spinney.data.table import Kind
 from spinney.data.weights import near_one
-from spinney.ensembles.adaptive.base_trees import exact_tree_plan, member_estimator, most_leaves
-from spinney.ensembles.adaptive.foreign import ForeignLearner, flat_rows, foreign_rows
-from spinney.ensembles.adaptive.hypothesis import Ask, Hypothesis
-from spinney.ensembles.adaptive.importances import member_importances
-from spinney.ensembles.adaptive.learners import SumOutput, TreeLearner, WeakLearner
 from spinney.ensembles.adaptive.trace_files import trace_from, trace_state
 from spinney.ensembles.adaptive.variant import TrainingRows
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.parameters import BaseLearner, Checked, Choice, Integer, Jobs, Rule, Seed
+from spinney.ensembles.weak.base_trees import exact_tree_plan, member_estimator, most_leaves
+from spinney.ensembles.weak.foreign import ForeignLearner, flat_rows, foreign_rows
+from spinney.ensembles.weak.hypothesis import Ask, Hypothesis
+from spinney.ensembles.weak.importances import member_importances
+from spinney.ensembles.weak.learners import SumOutput, TreeLearner, WeakLearner
 from spinney.errors import InvalidInput, InvalidModel, NothingLearnt
 from spinney.losses.row_weights import RowWeights
 from spinney.model import Model, Policy, TreeForest

@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
-from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
 from spinney.ensembles.adaptive.variant import (
     LARGEST_ALPHA,
     Refusal,
@@ -15,6 +13,8 @@ from spinney.ensembles.adaptive.variant import (
     Variant,
     line_search,
 )
+from spinney.ensembles.weak.hypothesis import Hypothesis
+from spinney.ensembles.weak.learners import SumOutput, WeakLearner
 from spinney.errors import InvalidParameter
 from spinney.losses.row_weights import MarginWeights, Verdict, Vote, exp_or_infinity
 from spinney.model.elementary import exact_log, exp_of, log_of

@@ -8,17 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import get_tags
 
-from spinney.ensembles.adaptive.base_trees import member_estimator
-from spinney.ensembles.adaptive.foreign import flat_rows, foreign_rows
-from spinney.ensembles.adaptive.learners import SumOutput
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.functional.learners import (
     EstimatorRegions,
     RegionMember,
     TreeRegions,
-    check_base,
-    gives_classes,
     own_tree,
 )
 from spinney.ensembles.functional.rounds import Descent, Learner, Sum, descend
@@ -32,6 +27,10 @@ from spinney.ensembles.parameters import (
     Rule,
     Seed,
 )
+from spinney.ensembles.weak.base_trees import member_estimator
+from spinney.ensembles.weak.checks import check_base, gives_classes
+from spinney.ensembles.weak.foreign import flat_rows, foreign_rows
+from spinney.ensembles.weak.learners import SumOutput
 from spinney.errors import InvalidModel, InvalidParameter
 from spinney.losses.row_loss import RowLoss
 from spinney.model import Model, Policy, TreeForest

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy.typing as npt
 
-from spinney.ensembles.adaptive.hypothesis import Ask
 from spinney.ensembles.margin.columns import boost_columns
 from spinney.ensembles.margin.entropy import CorrectiveERLPBoost, ERLPBoost, Projections
 from spinney.ensembles.margin.linear_programs import LPBoost
@@ -13,6 +12,7 @@ from spinney.ensembles.margin.program import Program
 from spinney.ensembles.margin.rows import VotingRows, voting_rows
 from spinney.ensembles.margin.settings import MarginSettings
 from spinney.ensembles.margin.votes import RULES, boost_votes
+from spinney.ensembles.weak.hypothesis import Ask
 
 _PROGRAMS: dict[str, Callable[[VotingRows, MarginSettings], Program]] = {
     "lpboost": LPBoost,
@@ -53,7 +53,7 @@ def boost_margins(
     Examples
     --------
     >>> import numpy as np
-    >>> from spinney.ensembles.adaptive.hypothesis import Hypothesis
+    >>> from spinney.ensembles.weak.hypothesis import Hypothesis
     >>> votes = np.array([[-1.0, 1, 1], [1, -1, 1], [1, 1, -1]])
     >>> def ask(distribution):
     ...     best = int(np.argmax(distribution @ votes))

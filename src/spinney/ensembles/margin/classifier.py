@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from spinney.ensembles.adaptive.learners import SumOutput
 from spinney.ensembles.adaptive.vote_booster import BOOSTER_RULES, Preparation, VoteBooster
 from spinney.ensembles.margin.boosting import boost_margins
 from spinney.ensembles.margin.certificate import MarginCertificate
 from spinney.ensembles.margin.settings import ALGORITHMS, MarginSettings
 from spinney.ensembles.parameters import Boolean, Choice, Real, Rule
+from spinney.ensembles.weak.learners import SumOutput
 from spinney.errors import InvalidModel
 from spinney.model import TreeForest
 from spinney.model.model import State

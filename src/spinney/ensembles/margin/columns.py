@@ -6,7 +6,6 @@ import math
 import numpy as np
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from spinney.ensembles.adaptive.hypothesis import Ask
 from spinney.ensembles.margin.capped import soft_margin
 from spinney.ensembles.margin.certificate import MarginCertificate
 from spinney.ensembles.margin.outcome import (
@@ -21,6 +20,7 @@ from spinney.ensembles.margin.pool import Pool
 from spinney.ensembles.margin.program import LeastEdge, Look, Program
 from spinney.ensembles.margin.rows import VotingRows, edge_of
 from spinney.ensembles.margin.settings import MarginSettings
+from spinney.ensembles.weak.hypothesis import Ask
 from spinney.typing import FloatArray
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from spinney.data.weights import read_weights
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
+from spinney.ensembles.weak.hypothesis import Hypothesis
 from spinney.errors import InvalidInput
 from spinney.typing import FloatArray
 

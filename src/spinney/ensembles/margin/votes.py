@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from spinney.ensembles.adaptive.hypothesis import Ask
 from spinney.ensembles.margin.certificate import MarginCertificate
 from spinney.ensembles.margin.outcome import (
     ALL_ROUNDS,
@@ -26,6 +25,7 @@ from spinney.ensembles.margin.pool import Pool
 from spinney.ensembles.margin.program import LeastEdge
 from spinney.ensembles.margin.rows import VotingRows, edge_of
 from spinney.ensembles.margin.settings import MarginSettings
+from spinney.ensembles.weak.hypothesis import Ask
 from spinney.typing import FloatArray
 
 _LARGEST_STEP = 10.0

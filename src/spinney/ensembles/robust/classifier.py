@@ -5,8 +5,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from spinney.ensembles.adaptive.importances import member_importances
-from spinney.ensembles.adaptive.learners import SumOutput
 from spinney.ensembles.adaptive.vote_booster import BOOSTER_RULES, Preparation, VoteBooster
 from spinney.ensembles.parameters import Boolean, Choice, Integer, Rule, either
 from spinney.ensembles.robust.boosting import boost_robustly
@@ -14,6 +12,8 @@ from spinney.ensembles.robust.martingale import MartingaleProgram
 from spinney.ensembles.robust.outcome import RobustBoost
 from spinney.ensembles.robust.search import CLOCKS, search_target_error
 from spinney.ensembles.robust.settings import RULES, RobustSettings
+from spinney.ensembles.weak.importances import member_importances
+from spinney.ensembles.weak.learners import SumOutput
 from spinney.errors import InvalidModel
 from spinney.model import BranchingProgram, Model, TreeForest
 from spinney.model.member_sum import MemberSum

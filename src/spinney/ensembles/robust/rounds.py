@@ -6,10 +6,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from spinney.ensembles.adaptive.hypothesis import Ask
 from spinney.ensembles.robust.outcome import RobustBoost
 from spinney.ensembles.robust.rows import Heard, SignedRows
 from spinney.ensembles.robust.settings import RobustSettings
+from spinney.ensembles.weak.hypothesis import Ask
 from spinney.theory.trace import Trace
 from spinney.typing import FloatArray
 

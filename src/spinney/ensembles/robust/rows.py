@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.ensembles.adaptive.hypothesis import Ask
+from spinney.ensembles.weak.hypothesis import Ask
 from spinney.errors import InvalidInput, shorten
 from spinney.typing import AnyArray, FloatArray
 

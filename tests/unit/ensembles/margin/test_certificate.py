@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from tests.reference.margins import RUDIN, best_column
 
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.margin.boosting import boost_margins
 from spinney.ensembles.margin.certificate import MarginCertificate
 from spinney.ensembles.margin.pool import Pool
 from spinney.ensembles.margin.rows import voting_rows
 from spinney.ensembles.margin.settings import MarginSettings
+from spinney.ensembles.weak.hypothesis import Hypothesis
 from spinney.errors import InvalidInput, InvalidParameter
 
 LPBOOST = MarginSettings(algorithm="lpboost", nu=1e-9)

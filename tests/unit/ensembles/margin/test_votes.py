@@ -11,10 +11,10 @@ from sklearn.datasets import make_moons
 from sklearn.tree import DecisionTreeClassifier
 from tests.reference.margins import RUDIN, best_column, literal_adaboost
 
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.margin.boosting import boost_margins
 from spinney.ensembles.margin.settings import MarginSettings
 from spinney.ensembles.margin.votes import half_log_odds, line_search
+from spinney.ensembles.weak.hypothesis import Hypothesis
 
 GAMES = hnp.arrays(float, (7, 5), elements=st.sampled_from([-1.0, 1.0]))
 

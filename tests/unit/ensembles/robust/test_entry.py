@@ -7,9 +7,9 @@ import pytest
 from tests.reference.stump_oracle import StumpOracle
 from tests.unit.ensembles.robust.problems import blobs
 
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.robust.boosting import boost_robustly
 from spinney.ensembles.robust.settings import ALGORITHMS, RobustSettings
+from spinney.ensembles.weak.hypothesis import Hypothesis
 from spinney.errors import InvalidInput, InvalidParameter
 
 SUMS = [name for name in ALGORITHMS if name != "martingale"]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from spinney.data.binning import Binner
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.trees.exact import check_criterion, class_shares, class_targets
+from spinney.ensembles.weak.hypothesis import Hypothesis
 from spinney.losses.row_weights import RowCounts, RowWeights
 from spinney.model import Model, Policy, Tree, TreeForest
 from spinney.model.answers import FORMS
