@@ -4,9 +4,10 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from spinney.ensembles.adaptive.variant import LARGEST_ALPHA, Refusal, Round, Rules, TrainingRows
+from spinney.ensembles.adaptive.variant import Refusal, Round, Rules, TrainingRows
 from spinney.ensembles.adaptive.votes import Votes
 from spinney.ensembles.weak.learners import WeakLearner
+from spinney.losses.line_search import LONGEST_MOVE
 from spinney.losses.row_weights import exp_or_infinity
 from spinney.typing import FloatArray
 
@@ -15,7 +16,7 @@ class Corrective(Votes):
     """Discrete AdaBoost of two classes whose weights minimise the loss over all votes so far.
 
     The loss is never above that of plain AdaBoost after as many rounds. Where votes separate the
-    classes there is no minimum, and weights end at ``LARGEST_ALPHA``.
+    classes there is no minimum, and weights end at ``LONGEST_MOVE``.
     """
 
     def reset(self) -> bool:
@@ -69,10 +70,10 @@ class Corrective(Votes):
             total = logsumexp(logs)
             return float(total), -(np.exp(logs - total) @ matrix)
 
-        bounds = [(0.0, LARGEST_ALPHA)] * len(start)
+        bounds = [(0.0, LONGEST_MOVE)] * len(start)
         found = minimize(
             loss,
-            np.minimum(start, LARGEST_ALPHA),
+            np.minimum(start, LONGEST_MOVE),
             jac=True,
             bounds=bounds,
             method="L-BFGS-B",

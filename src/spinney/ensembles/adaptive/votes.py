@@ -5,23 +5,19 @@ import math
 import numpy as np
 
 from spinney.ensembles.adaptive.variant import (
-    LARGEST_ALPHA,
     Refusal,
     Round,
     Rules,
     TrainingRows,
     Variant,
-    line_search,
 )
-from spinney.ensembles.weak.hypothesis import Hypothesis
+from spinney.ensembles.weak.hypothesis import LEAST_EDGE, Hypothesis
 from spinney.ensembles.weak.learners import SumOutput, WeakLearner
 from spinney.errors import InvalidParameter
+from spinney.losses.line_search import LONGEST_MOVE, best_vote
 from spinney.losses.row_weights import MarginWeights, Verdict, Vote, exp_or_infinity
 from spinney.model.elementary import exact_log, exp_of, log_of
 from spinney.typing import BoolArray, FloatArray, IntArray
-
-LEAST_EDGE = 1e-12
-"""A learner closer to guessing than this knows nothing."""
 
 
 class Votes(Variant):
@@ -130,7 +126,7 @@ class Votes(Variant):
     def _search(self, right: BoolArray, wrong_share: float) -> float:
         """Find the least Z numerically, where wrong answers cost this share of the weight."""
         products = 2.0 * (np.where(right, 1.0, 0.0) - wrong_share)
-        return 2.0 * line_search(self.weights.distribution, products)
+        return 2.0 * best_vote(self.weights.distribution, products)
 
     def _model_weight(self, weight: float) -> float:
         # Scores of two classes are F; of more, logarithms of probabilities up to a shift.
@@ -200,7 +196,7 @@ class Confidence(Votes):
         if callable(self.rules.alpha):
             alpha = math.copysign(call_alpha(self.rules.alpha, (1.0 - abs(edge)) / 2), edge)
         else:
-            alpha = line_search(distribution, products)
+            alpha = best_vote(distribution, products)
         alpha *= self.rules.learning_rate
         normaliser = float((distribution * exp_of(-alpha * products)).sum())
         self._margins += alpha * products
@@ -216,7 +212,7 @@ class Confidence(Votes):
             normaliser=normaliser,
             objective=self._objective,
             min_margin=float(self._margins.min() / self._total_alpha),
-            ends="" if abs(alpha) < LARGEST_ALPHA else "the last learner made no error",
+            ends="" if abs(alpha) < LONGEST_MOVE else "the last learner made no error",
         )
 
 

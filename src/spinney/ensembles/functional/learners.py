@@ -17,7 +17,7 @@ from spinney.model import Tree
 from spinney.trees.settings import TreeSettings
 from spinney.typing import AnyArray, FloatArray, IntArray, TableLike
 
-LEAST_SHARE = 1e-6
+LEAST_IN_LEAF = 1e-6
 """Of all weight, in a leaf of our own regression trees: rows next to nothing make no leaf."""
 
 
@@ -43,7 +43,7 @@ class TreeRegions(TreeLearner):
         round_number: int,  # noqa: ARG002 - nothing is drawn
     ) -> Hypothesis:
         """Grow a regression tree under weights of rows that need not be a distribution."""
-        limits = replace(self._settings, min_samples_leaf=LEAST_SHARE)
+        limits = replace(self._settings, min_samples_leaf=LEAST_IN_LEAF)
         grown = self._sorted.grow(targets[:, np.newaxis], _whole(weights), limits)
         total = exact_total(weights)  # nodes tell shares
         tree = replace(grown.tree, weight=grown.tree.weight * total, gain=grown.tree.gain * total)

@@ -9,10 +9,10 @@ from spinney.ensembles.robust.outcome import RobustBoost
 from spinney.ensembles.robust.potentials import BrownPotential, RobustPotential
 from spinney.ensembles.robust.robust import RobustBoosting
 from spinney.ensembles.robust.rounds import Scheme, boost_by
-from spinney.ensembles.robust.rows import SignedRows
 from spinney.ensembles.robust.settings import RobustSettings
 from spinney.ensembles.robust.smooth import MadaBoost, SmoothBoost
 from spinney.ensembles.weak.hypothesis import Ask
+from spinney.ensembles.weak.signed_rows import SignedRows
 from spinney.losses.margin import MARGIN_LOSSES, ramp, sigmoid
 from spinney.typing import AnyArray
 

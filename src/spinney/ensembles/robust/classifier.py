@@ -324,8 +324,8 @@ class RobustBoostClassifier(VoteBooster):
         name = type(self).__name__
         return program.staged_scores(X, n_threads=self._n_threads(), estimator_name=name)
 
-    def _decisions(self, scores: FloatArray, n_members: int) -> FloatArray:
-        return super()._decisions(scores, n_members) if self._program is None else scores[:, 0]
+    def _decisions(self, scores: FloatArray, n_rounds: int | None) -> FloatArray:
+        return super()._decisions(scores, n_rounds) if self._program is None else scores[:, 0]
 
     def _through_link(self, scores: FloatArray) -> FloatArray:
         return super()._through_link(scores) if self._program is None else shares_of(scores)
