@@ -1,7 +1,6 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
-#include <memory>
 #include <tuple>
 
 #include "native/base/elementary.hpp"
@@ -25,23 +24,6 @@ std::span<T> view(const Output<T>& array) {
 
 using bindings::view;
 
-/// Numbers that somebody is going to fill, then handed over to NumPy.
-template <class T>
-class Fresh {
-  public:
-    explicit Fresh(std::size_t n) : n_(n), numbers_(std::make_unique_for_overwrite<T[]>(n)) {}
-    T* data() { return numbers_.get(); }
-    nb::ndarray<nb::numpy, T> give() {
-        T* numbers = numbers_.release();
-        const nb::capsule owner(numbers, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-        return nb::ndarray<nb::numpy, T>(numbers, {n_}, owner);
-    }
-
-  private:
-    std::size_t n_;
-    std::unique_ptr<T[]> numbers_;
-};
-
 void check_lengths(std::size_t n, std::initializer_list<std::size_t> given,
                    std::initializer_list<std::size_t> given_or_empty) {
     const auto is_odd = [n](std::size_t length) { return length != n; };
@@ -57,45 +39,41 @@ const T* data_or_null(const Array<T>& array) {
     return array.size() > 0 ? array.data() : nullptr;
 }
 
-nb::tuple weigh(const Output<double>& margins, double least,
-                const std::tuple<Array<std::uint8_t>, double, double>& step,
-                const Array<double>& factors, const Array<std::int64_t>& counts,
-                const Array<std::int8_t>& signs, int n_threads) {
+std::pair<std::int64_t, std::int64_t> weigh(
+    const Output<double>& margins, double least,
+    const std::tuple<Array<std::uint8_t>, double, double>& step, const Array<double>& factors,
+    const Array<std::int64_t>& counts, const Array<std::int8_t>& signs,
+    const std::pair<Output<double>, Output<std::int32_t>>& to, int n_threads) {
     const std::size_t n = margins.size();
     const auto& [right, if_right, if_wrong] = step;
-    check_lengths(n, {}, {right.size(), factors.size(), counts.size(), signs.size()});
-    const bool is_short = counts.size() == 0;
-    Fresh<double> shares(n);
-    Fresh<std::int32_t> cells(is_short ? n : 0);
-    Fresh<std::int64_t> whole(is_short ? 0 : n);
-    ShareSum sum;
-    {
-        nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
-        sum = weigh_rows({.margins = margins.data(),
-                          .step = {data_or_null(right), if_right, if_wrong},
-                          .factors = data_or_null(factors),
-                          .counts = data_or_null(counts),
-                          .signs = data_or_null(signs),
-                          .least = least,
-                          .shares = shares.data(),
-                          .cells = cells.data(),
-                          .whole = whole.data(),
-                          .n = n},
-                         n_threads);
-    }
-    if (is_short) return nb::make_tuple(shares.give(), cells.give(), sum.high, sum.low);
-    return nb::make_tuple(shares.give(), whole.give(), sum.high, sum.low);
+    check_lengths(n, {to.first.size()},
+                  {right.size(), factors.size(), counts.size(), signs.size(), to.second.size()});
+    check_lengths(n, {to.second.size() > 0 ? signs.size() : n}, {});
+    nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
+    const ShareSum sum = weigh_rows({.margins = margins.data(),
+                                     .step = {data_or_null(right), if_right, if_wrong},
+                                     .factors = data_or_null(factors),
+                                     .counts = data_or_null(counts),
+                                     .signs = data_or_null(signs),
+                                     .least = least,
+                                     .shares = to.first.data(),
+                                     .cells = to.second.size() > 0 ? to.second.data() : nullptr,
+                                     .n = n},
+                                    n_threads);
+    return {sum.high, sum.low};
 }
 
 }  // namespace
 
 void bind_losses(nb::module_& module) {
-    module.def("weigh_rows", &weigh, "margins"_a.noconvert(), "least"_a, "step"_a, "factors"_a,
-               "counts"_a, "signs"_a, "n_threads"_a,
-               "Weights exp(least - margin) of rows: the shares, 30 bits of them times the signs or "
-               "the counts, and the two halves of their exact sum. step: whether each row was voted "
-               "right, and what is added to its margin first, in place, if it was and if it was not. "
-               "The answers of the step, factors, counts and signs may be empty.");
+    module.def(
+        "weigh_rows", &weigh, "margins"_a.noconvert(), "least"_a, "step"_a, "factors"_a, "counts"_a,
+        "signs"_a, "to"_a.noconvert(), "n_threads"_a,
+        "Weights exp(least - margin) of rows: fills shares, and cells of 30 bits of them with "
+        "signs; gives the two halves of the exact sum of the shares by their counts. step: "
+        "whether each row was voted right, and what is added to its margin first, in place, "
+        "if it was and if it was not. The answers of the step, factors, counts, signs and "
+        "cells may be empty.");
     module.def(
         "judge_vote",
         [](const Array<double>& shares, const Array<std::int64_t>& counts,
@@ -113,7 +91,8 @@ void bind_losses(nb::module_& module) {
                               verdict.least_wrong);
         },
         "shares"_a, "counts"_a, "right"_a, "margins"_a, "n_threads"_a,
-        "The two halves of the exact sum of the shares of wrong rows, and the least margin of right "
+        "The two halves of the exact sum of the shares of wrong rows, and the least margin of "
+        "right "
         "and of wrong ones. counts and margins may be empty.");
     module.def(
         "exact_log", [](double x) { return exact_log(x); }, "x"_a,

@@ -10,16 +10,10 @@ namespace spinney {
 namespace {
 
 constexpr std::size_t kBlock = 8192;
-/// A kernel passes over its rows several times; so many stay in the nearest cache.
-constexpr std::size_t kPiece = 1024;
 
 #if defined(__x86_64__) && defined(__GNUC__)
-WeighKernel* weigh_kernel() {
-    return pick<WeighKernel>(weigh_portable, weigh_avx2, weigh_avx512);
-}
-JudgeKernel* judge_kernel() {
-    return pick<JudgeKernel>(judge_portable, judge_avx2, judge_avx512);
-}
+WeighKernel* weigh_kernel() { return pick<WeighKernel>(weigh_portable, weigh_avx2, weigh_avx512); }
+JudgeKernel* judge_kernel() { return pick<JudgeKernel>(judge_portable, judge_avx2, judge_avx512); }
 #else
 WeighKernel* weigh_kernel() { return weigh_portable; }
 JudgeKernel* judge_kernel() { return judge_portable; }
@@ -36,7 +30,8 @@ Sum sum_blocks(std::size_t n, int n_threads, const Part& part) {
     std::vector<Sum> sums((n + kBlock - 1) / kBlock);
     parallel_blocks(n_threads, n, kBlock, [&](std::size_t first, std::size_t last) {
         Sum& sum = sums[first / kBlock];
-        for (std::size_t i = first; i < last; i += kPiece) sum.add(part(i, std::min(i + kPiece, last)));
+        for (std::size_t i = first; i < last; i += kPiece)
+            sum.add(part(i, std::min(i + kPiece, last)));
     });
     Sum total;
     for (const Sum& sum : sums) total.add(sum);
@@ -62,7 +57,6 @@ ShareSum weigh_rows(const WeighTask& task, int n_threads) {
         advance(part.signs, first);
         advance(part.shares, first);
         advance(part.cells, first);
-        advance(part.whole, first);
         part.n = last - first;
         return kernel(part);
     });

@@ -25,25 +25,23 @@ struct VoteStep {
     double if_wrong = 0.0;
 };
 
-/// Rows of one call. Shares are exp(least - margin) * factor. Their first 30 bits become integers:
-/// the cells of rows that count once, where the sign of the row goes in too, or the whole weights of
-/// rows with counts, which may be longer than a cell.
+/// Rows of one call. Shares are exp(least - margin) * factor; cells are their first 30 bits with
+/// the sign of the row.
 struct WeighTask {
-    double* margins;             ///< moved by the vote, if there is one
+    double* margins;  ///< moved by the vote, if there is one
     VoteStep step;
     const double* factors;       ///< in [0, 1], multiply the shares; null: 1
-    const std::int64_t* counts;  ///< repetitions of the row; null: 1
-    const std::int8_t* signs;    ///< 1 or -1 per row; null: 1
+    const std::int64_t* counts;  ///< repetitions of the row, for the sum; null: 1
+    const std::int8_t* signs;    ///< 1 or -1 per row; null where there are no cells
     double least;                ///< the smallest margin of all rows, moved: the share there is 1
     double* shares;              ///< out
-    std::int32_t* cells;         ///< out, without counts: sign times the first 30 bits of the share
-    std::int64_t* whole;         ///< out, with counts: repetitions times those bits
+    std::int32_t* cells;         ///< out; null: nobody asks for them
     std::size_t n;
 };
 
-/// Moves the margins, fills the outputs of all rows and sums the shares, with their repetitions: one
-/// pass over the rows. The same bits for every number of threads and instruction set; a row three
-/// times is a row of 3 repetitions.
+/// Moves the margins, fills the outputs of all rows and sums the shares, with their repetitions:
+/// one pass over the rows. The same bits for every number of threads and instruction set; a row
+/// three times is a row of 3 repetitions.
 ShareSum weigh_rows(const WeighTask& task, int n_threads);
 
 /// A vote, and the rows as they were weighed before it.
@@ -68,6 +66,8 @@ struct Verdict {
 
 Verdict judge_vote(const JudgeTask& task, int n_threads);
 
+/// A kernel passes over its rows several times; so many stay in the nearest cache. None gets more.
+inline constexpr std::size_t kPiece = 1024;
 using WeighKernel = ShareSum(const WeighTask& task);
 WeighKernel weigh_portable, weigh_avx2, weigh_avx512;
 using JudgeKernel = Verdict(const JudgeTask& task);

@@ -4,10 +4,18 @@
 namespace spinney {
 namespace {
 
+/// A number where the answer is 1, another where it is 0; no branch, because answers are random.
+[[gnu::always_inline]] inline double NAME(choose)(std::uint8_t answer, double if_one,
+                                                  double if_zero) {
+    const std::uint64_t mask = -static_cast<std::uint64_t>(answer);
+    return std::bit_cast<double>((std::bit_cast<std::uint64_t>(if_one) & mask) |
+                                 (std::bit_cast<std::uint64_t>(if_zero) & ~mask));
+}
+
 void NAME(move)(double* __restrict margins, const VoteStep& step, std::size_t n) {
     const std::uint8_t* __restrict right = step.right;
     for (std::size_t i = 0; i < n; ++i) {
-        margins[i] += right[i] != 0 ? step.if_right : step.if_wrong;
+        margins[i] += NAME(choose)(right[i], step.if_right, step.if_wrong);
     }
 }
 
@@ -20,57 +28,54 @@ void NAME(fill_shares)(const WeighTask& task) {
     for (std::size_t i = 0; i < task.n; ++i) shares[i] *= factors[i];
 }
 
-ShareSum NAME(fill_cells)(const WeighTask& task) {
-    ShareSum sum;
+void NAME(fill_cells)(const WeighTask& task) {
     const double* __restrict shares = task.shares;
-    std::int32_t* __restrict cells = task.cells;
-    for (std::size_t i = 0; i < task.n; ++i) {
-        const ShareBits bits = cut_share(shares[i]);
-        cells[i] = bits.high;
-        sum.high += bits.high;
-        sum.low += bits.low;
-    }
-    if (task.signs == nullptr) return sum;
     const std::int8_t* __restrict signs = task.signs;
-    for (std::size_t i = 0; i < task.n; ++i) cells[i] *= signs[i];
-    return sum;
+    std::int32_t* __restrict cells = task.cells;
+    for (std::size_t i = 0; i < task.n; ++i) cells[i] = signs[i] * cut_share(shares[i]).high;
 }
 
-ShareSum NAME(fill_whole)(const WeighTask& task) {
+ShareSum NAME(sum_of)(const double* __restrict shares, const std::int64_t* counts, std::size_t n) {
     ShareSum sum;
-    for (std::size_t i = 0; i < task.n; ++i) {
-        const ShareBits bits = cut_share(task.shares[i]);
-        task.whole[i] = bits.high * task.counts[i];
-        sum.high += task.whole[i];
-        sum.low += bits.low * task.counts[i];
+    if (counts == nullptr) {
+        for (std::size_t i = 0; i < n; ++i) {
+            const ShareBits bits = cut_share(shares[i]);
+            sum.high += bits.high;
+            sum.low += bits.low;
+        }
+        return sum;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        const ShareBits bits = cut_share(shares[i]);
+        sum.high += bits.high * counts[i];
+        sum.low += bits.low * counts[i];
     }
     return sum;
 }
 
-/// The least margin of some rows, and that of all others. In strands, because one minimum would wait
-/// for the one before; a minimum has no rounding.
+/// A whole number in the order of the floats: compilers make vectors of minima of these alone. Its
+/// own inverse.
+[[gnu::always_inline]] inline std::int64_t NAME(in_order)(std::int64_t bits) {
+    return bits ^ ((bits >> 63) & 0x7FFFFFFFFFFFFFFF);
+}
+
+/// The least margin of some rows, and that of all others.
 void NAME(find_least)(const JudgeTask& task, Verdict& verdict) {
-    const double infinity = verdict.least_right;  // as it begins
-    constexpr std::size_t kStrands = 8;
-    double of_right[kStrands];
-    double of_wrong[kStrands];
-    for (std::size_t k = 0; k < kStrands; ++k) of_right[k] = of_wrong[k] = infinity;
-    const auto look = [&](std::size_t i, std::size_t k) {
-        const double margin = task.margins[i];
-        const double if_right = task.right[i] != 0 ? margin : infinity;
-        const double if_wrong = task.right[i] != 0 ? infinity : margin;
-        of_right[k] = if_right < of_right[k] ? if_right : of_right[k];
-        of_wrong[k] = if_wrong < of_wrong[k] ? if_wrong : of_wrong[k];
-    };
-    std::size_t i = 0;
-    for (; i + kStrands <= task.n; i += kStrands) {
-        for (std::size_t k = 0; k < kStrands; ++k) look(i + k, k);
+    const auto infinity = std::bit_cast<std::int64_t>(verdict.least_right);  // as it begins
+    const double* __restrict margins = task.margins;
+    const std::uint8_t* __restrict right = task.right;
+    std::int64_t of_right = infinity;
+    std::int64_t of_wrong = infinity;
+    for (std::size_t i = 0; i < task.n; ++i) {
+        const std::int64_t margin = NAME(in_order)(std::bit_cast<std::int64_t>(margins[i]));
+        const std::int64_t mask = -static_cast<std::int64_t>(right[i]);
+        const std::int64_t if_right = (margin & mask) | (infinity & ~mask);
+        const std::int64_t if_wrong = (margin & ~mask) | (infinity & mask);
+        of_right = if_right < of_right ? if_right : of_right;
+        of_wrong = if_wrong < of_wrong ? if_wrong : of_wrong;
     }
-    for (; i < task.n; ++i) look(i, 0);
-    for (std::size_t k = 0; k < kStrands; ++k) {
-        if (of_right[k] < verdict.least_right) verdict.least_right = of_right[k];
-        if (of_wrong[k] < verdict.least_wrong) verdict.least_wrong = of_wrong[k];
-    }
+    verdict.least_right = std::bit_cast<double>(NAME(in_order)(of_right));
+    verdict.least_wrong = std::bit_cast<double>(NAME(in_order)(of_wrong));
 }
 
 }  // namespace
@@ -78,28 +83,18 @@ void NAME(find_least)(const JudgeTask& task, Verdict& verdict) {
 ShareSum NAME(weigh)(const WeighTask& task) {
     if (task.step.right != nullptr) NAME(move)(task.margins, task.step, task.n);
     NAME(fill_shares)(task);
-    return task.counts == nullptr ? NAME(fill_cells)(task) : NAME(fill_whole)(task);
+    if (task.cells != nullptr) NAME(fill_cells)(task);
+    return NAME(sum_of)(task.shares, task.counts, task.n);
 }
 
 Verdict NAME(judge)(const JudgeTask& task) {
     Verdict verdict;
     if (task.margins != nullptr) NAME(find_least)(task, verdict);
-    std::int64_t high = 0;
-    std::int64_t low = 0;
-    if (task.counts == nullptr) {
-        for (std::size_t i = 0; i < task.n; ++i) {
-            const ShareBits bits = cut_share(task.right[i] != 0 ? 0.0 : task.shares[i]);
-            high += bits.high;
-            low += bits.low;
-        }
-    } else {
-        for (std::size_t i = 0; i < task.n; ++i) {
-            const ShareBits bits = cut_share(task.right[i] != 0 ? 0.0 : task.shares[i]);
-            high += bits.high * task.counts[i];
-            low += bits.low * task.counts[i];
-        }
+    double wrong[kPiece];
+    for (std::size_t i = 0; i < task.n; ++i) {
+        wrong[i] = NAME(choose)(task.right[i], 0.0, task.shares[i]);
     }
-    verdict.wrong = {high, low};
+    verdict.wrong = NAME(sum_of)(wrong, task.counts, task.n);
     return verdict;
 }
 

@@ -321,7 +321,17 @@ ExactTree grow_exact_tree(const SortedColumns& columns, const ExactRows& rows,
     const auto grow = [&]<class Rows>(const Rows& stored) {
         return ExactGrower<Rows>(columns, rows, stored, settings, n_threads).grow();
     };
-    if (const auto signs = SignedRows::of(rows)) return grow(*signs);
+    using Short = SignedRows<std::int32_t>;
+    using Long = SignedRows<std::int64_t>;
+    if (!rows.cells.empty()) {
+        if (const auto signs = Short::of(rows, rows.cells)) return grow(*signs);
+    } else if (are_signs(rows)) {
+        const std::vector<std::int32_t> cells = short_cells(rows);
+        if (!cells.empty()) {
+            if (const auto signs = Short::of(rows, cells)) return grow(*signs);
+        }
+        if (const auto signs = Long::of(rows, rows.targets)) return grow(*signs);
+    }
     if (rows.n_outputs == 1) return grow(NumberRows(rows));
     return grow(VectorRows(rows));
 }
@@ -333,13 +343,18 @@ std::vector<std::int8_t> say_of_rows(std::span<const std::int8_t> said,
     std::atomic<bool> is_odd = false;
     parallel_blocks(n_threads, answers.size(), kEntriesPerThread,
                     [&](std::size_t first, std::size_t last) {
-                        bool odd = false;
+                        // Local: a byte that is written might be part of anything else.
+                        const std::int8_t* __restrict of_leaf = said.data();
+                        const std::size_t n_leaves = said.size();
+                        const std::int32_t* __restrict leaves = leaf_of_row.data();
+                        std::int8_t* __restrict to = answers.data();
+                        std::size_t largest = 0;
                         for (std::size_t row = first; row < last; ++row) {
-                            const auto leaf = static_cast<std::size_t>(leaf_of_row[row]);
-                            odd |= leaf >= said.size();
-                            answers[row] = said[leaf < said.size() ? leaf : 0];
+                            const auto leaf = static_cast<std::size_t>(leaves[row]);
+                            largest = leaf > largest ? leaf : largest;
+                            to[row] = of_leaf[leaf < n_leaves ? leaf : 0];
                         }
-                        if (odd) is_odd = true;
+                        if (largest >= n_leaves) is_odd = true;
                     });
     if (is_odd) throw Failure(FailureKind::kInvalidInput, "a row is in a leaf that is not there");
     return answers;

@@ -28,8 +28,9 @@ struct ExactRows {
     std::size_t n_outputs = 1;
     std::span<const std::int64_t> targets;  ///< n_rows * n_outputs, weighted
     std::span<const std::int64_t> weights;  ///< n_rows, not negative
-    std::span<const std::int32_t> cells = {};  ///< instead of both: one sign per row times its weight
-    double target_scale = 1.0;              ///< what a unit of the sums is worth
+    std::span<const std::int32_t> cells =
+        {};                     ///< instead of both: one sign per row times its weight
+    double target_scale = 1.0;  ///< what a unit of the sums is worth
     double weight_scale = 1.0;
     Criterion criterion = Criterion::kSquared;
 
@@ -189,30 +190,21 @@ class ScalarRows {
     double value_scale_;
 };
 
-/// One sign per row: the target is the weight or its negative. One short word for both, because a
-/// scan is as fast as rows in the order of their values are read, which is any order in memory.
-class SignedRows : public ScalarRows<SignedRows> {
+/// One sign per row: the target is the weight or its negative. One word for both, because a scan is
+/// as fast as rows in the order of their values are read, which is any order in memory. Short words
+/// are faster, long ones tell weights apart that differ little. Borrows the words.
+template <class Cell>
+class SignedRows : public ScalarRows<SignedRows<Cell>> {
+    using Base = ScalarRows<SignedRows<Cell>>;
+
   public:
+    using typename Base::Sums;
     static constexpr bool kIsShort = true;  ///< all sums are exact as floats
 
-    SignedRows(SignedRows&&) = default;  // a copy would look at the cells of the original
-
-    /// Nothing, unless every target is the weight of its row or its negative, and all are short.
-    static std::optional<SignedRows> of(const ExactRows& rows) {
-        if (rows.n_outputs != 1) return std::nullopt;
-        if (!rows.cells.empty()) return of_cells(rows, rows.cells);
-        std::vector<std::int32_t> cells(rows.weights.size());
-        std::uint64_t odd = 0;
-        for (std::size_t row = 0; row < cells.size(); ++row) {
-            const std::int64_t weight = rows.weights[row];
-            const std::int64_t target = rows.targets[row];
-            odd |= static_cast<std::uint64_t>(weight) >> 31;
-            odd |= target == weight || target == -weight ? 0U : 1U;
-            cells[row] = static_cast<std::int32_t>(target);
-        }
-        if (odd != 0) return std::nullopt;
-        auto made = of_cells(rows, cells);
-        if (made) made->owned_ = std::move(cells);  // which keeps its place in memory
+    /// Nothing, if the sums would be too long.
+    static std::optional<SignedRows> of(const ExactRows& rows, std::span<const Cell> cells) {
+        const SignedRows made(rows, cells);
+        if (made.total_.weight >= (std::int64_t{1} << 51)) return std::nullopt;
         return made;
     }
     const Sums& total() const { return total_; }
@@ -225,7 +217,7 @@ class SignedRows : public ScalarRows<SignedRows> {
         return std::bit_cast<double>(static_cast<std::uint64_t>(number) + kMiddle) -
                std::bit_cast<double>(kMiddle);
     }
-    using ScalarRows::add;
+    using Base::add;
     void add(Sums& sums, std::uint32_t row) const {
         const std::int64_t cell = cells_[row];
         sums.sum += cell;
@@ -254,24 +246,40 @@ class SignedRows : public ScalarRows<SignedRows> {
     }
 
   private:
-    SignedRows(const ExactRows& rows, std::span<const std::int32_t> cells)
-        : ScalarRows(rows), cells_(cells) {
-        for (const std::int32_t cell : cells) {
+    SignedRows(const ExactRows& rows, std::span<const Cell> cells) : Base(rows), cells_(cells) {
+        for (const std::int64_t cell : cells) {
             total_.sum += cell;
-            total_.weight += std::abs(std::int64_t{cell});
+            total_.weight += std::abs(cell);
         }
     }
-    static std::optional<SignedRows> of_cells(const ExactRows& rows,
-                                              std::span<const std::int32_t> cells) {
-        SignedRows made(rows, cells);
-        if (made.total_.weight >= (std::int64_t{1} << 51)) return std::nullopt;
-        return made;
-    }
 
-    std::span<const std::int32_t> cells_;  ///< sign times weight
-    std::vector<std::int32_t> owned_;      ///< them, unless somebody else has them
+    std::span<const Cell> cells_;  ///< sign times weight
     Sums total_;
 };
+
+/// Whether every target is the weight of its row or its negative.
+inline bool are_signs(const ExactRows& rows) {
+    if (rows.n_outputs != 1 || !rows.cells.empty()) return false;
+    bool all = true;
+    for (std::size_t row = 0; row < rows.weights.size(); ++row) {
+        const std::int64_t weight = rows.weights[row];
+        all &= rows.targets[row] == weight || rows.targets[row] == -weight;
+        all &= weight < (std::int64_t{1} << 51);
+    }
+    return all;
+}
+
+/// The targets as short words; nothing, if one is too long.
+inline std::vector<std::int32_t> short_cells(const ExactRows& rows) {
+    std::vector<std::int32_t> cells(rows.targets.size());
+    std::uint64_t longest = 0;
+    for (std::size_t row = 0; row < cells.size(); ++row) {
+        cells[row] = static_cast<std::int32_t>(rows.targets[row]);
+        longest |= static_cast<std::uint64_t>(rows.weights[row]);
+    }
+    if ((longest >> 31) != 0) cells.clear();
+    return cells;
+}
 
 /// One number per row; target and weight stand together, so that a row is one access.
 class NumberRows : public ScalarRows<NumberRows> {

@@ -10,13 +10,17 @@ import numpy as np
 from spinney._native import _ext
 from spinney.data.fixed_point import exact_total
 from spinney.model.elementary import exact_exp, exact_log
-from spinney.typing import AnyArray, BoolArray, CodeArray, FloatArray, IntArray
+from spinney.typing import AnyArray, BoolArray, ByteArray, CodeArray, FloatArray, IntArray
 
 _NONE = np.empty(0)
 _NO_COUNTS = np.empty(0, np.int64)
 _NO_SIGNS = np.empty(0, np.int8)
 _NO_ANSWERS = np.empty(0, np.uint8)
 _UNIT = 2**60
+_SUM_BITS = 50
+"""Of all weights as whole numbers: exact as floats, and as fine as that allows. Thirty bits of the
+largest weight are enough for the one split of a stump; of the many splits of deep trees some would
+be decided by them."""
 
 
 def exp_or_infinity(number: float) -> float:
@@ -93,17 +97,17 @@ class RowWeights:
         # Rounded for one repetition of a row: rounding after it would not be a repetition.
         repeats = len(counts.repetitions) > 0
         of_one = distribution / counts.weights if repeats else distribution
-        bits = np.rint(of_one * (2.0**30 / of_one.max())).astype(np.int64)
+        bits = np.rint(of_one * 2.0**_SUM_BITS).astype(np.int64)
         self._whole: IntArray = bits * counts.repetitions if repeats else bits
 
     @property
     def whole(self) -> IntArray:
-        """Whole numbers in the ratio of the weights, to 30 bits of the largest."""
+        """Whole numbers in the ratio of the weights, less than 2**51 in all."""
         return self._whole
 
     @property
     def cells(self) -> Cells | None:
-        """The same with the signs of the rows, as trees of two classes take them; None: unknown."""
+        """Shorter ones, with the signs of the rows, for stumps of two classes; None: unknown."""
         return None
 
     @property
@@ -117,7 +121,7 @@ class MarginWeights(RowWeights):
 
     From scores and not from the weights before, so that nothing underflows over 10⁵ rounds. Sums
     are exact: neither the order of rows nor the number of threads matters, and a row of weight 3
-    equals the row three times to the last bit.
+    equals the row three times to the last bit. The margins are the caller's, and move with votes.
     """
 
     def __init__(
@@ -126,43 +130,58 @@ class MarginWeights(RowWeights):
         counts: RowCounts,
         *,
         signs: AnyArray | None = None,
-        vote: Vote | None = None,
     ) -> None:
-        """Weigh, after a vote has moved the margins in place, if there is one."""
+        """Weigh rows; ``signs`` are bytes of 1 and -1."""
         self._counts = counts
-        self.least = float(margins.min()) if vote is None else vote.least
-        """The smallest margin."""
-        self._shares, self._integers, high, low = _ext.weigh_rows(
-            margins,
-            self.least,
-            (_NO_ANSWERS, 0.0, 0.0)
-            if vote is None
-            else (vote.right.view(np.uint8), vote.if_right, vote.if_wrong),
+        self._margins = margins
+        n_cells = 0 if signs is None or len(counts.repetitions) else len(margins)
+        self._signs = _NO_SIGNS if signs is None else signs
+        self._filled = np.empty(len(margins)), np.empty(n_cells, np.int32)
+        self._weigh(float(margins.min()), (_NO_ANSWERS, 0.0, 0.0))
+
+    def move(self, vote: Vote) -> None:
+        """Move the margins in place and weigh anew, in one pass over the rows."""
+        self.__dict__.pop("distribution", None)
+        self._weigh(vote.least, (vote.right.view(np.uint8), vote.if_right, vote.if_wrong))
+
+    def _weigh(self, least: float, step: tuple[ByteArray, float, float]) -> None:
+        counts = self._counts
+        high, low = _ext.weigh_rows(
+            self._margins,
+            least,
+            step,
             counts.factors,
             counts.repetitions,
-            _NO_SIGNS if signs is None else signs,
+            self._signs,
+            self._filled,
             counts.n_threads,
         )
+        self.least = least
+        """The smallest margin."""
         self._units = int(high) * 2**30 + int(low)
-        has_cells = signs is not None and len(counts.repetitions) == 0
-        self._cells = Cells(self._integers, int(high)) if has_cells else None
+        self._high = int(high)
 
     @property
     def whole(self) -> IntArray:
-        """Whole numbers in the ratio of the weights, to 30 bits of the largest."""
-        return np.abs(self._integers, dtype=np.int64)
+        """Whole numbers in the ratio of the weights, less than 2**51 in all."""
+        # The total of the shares is known to the last bit, so the grid depends on no order.
+        exponent = _SUM_BITS + 60 - self._units.bit_length()
+        bits = np.rint(np.ldexp(self._filled[0], exponent)).astype(np.int64)
+        repetitions = self._counts.repetitions
+        return bits * repetitions if len(repetitions) else bits
 
     @property
     def cells(self) -> Cells | None:
-        """The same with the signs of the rows; None without signs, or where a cell is too short."""
-        return self._cells
+        """To 30 bits of the largest, with signs; None where nobody gave any, or rows repeat."""
+        cells = self._filled[1]
+        return Cells(cells, self._high) if len(cells) else None
 
     @functools.cached_property
     def distribution(self) -> FloatArray:
         """Weights of the rows, of sum 1."""
         total = self._units / _UNIT
         repeats = len(self._counts.repetitions) > 0
-        shares = self._shares * self._counts.weights if repeats else self._shares
+        shares = self._filled[0] * self._counts.weights if repeats else self._filled[0]
         return np.asarray(shares / total)
 
     @property
@@ -180,11 +199,15 @@ class MarginWeights(RowWeights):
         scale = float(counts.weights.max()) if len(counts.factors) else 1.0
         return self._units / _UNIT * scale / counts.total
 
-    def judge(self, right: BoolArray, margins: FloatArray = _NONE) -> Verdict:
-        """Weigh what a vote gets wrong; ``margins`` are those the rows were weighed by."""
+    def judge(self, right: BoolArray) -> Verdict:
+        """Weigh what a vote gets wrong."""
         counts = self._counts
         high, low, least_right, least_wrong = _ext.judge_vote(
-            self._shares, counts.repetitions, right.view(np.uint8), margins, counts.n_threads
+            self._filled[0],
+            counts.repetitions,
+            right.view(np.uint8),
+            self._margins,
+            counts.n_threads,
         )
         error = (int(high) * 2**30 + int(low)) / self._units
         return Verdict(right, error, least_right, least_wrong)

@@ -18,7 +18,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 struct Weighed {
     std::vector<double> margins;
     std::vector<double> shares;
-    std::vector<std::int64_t> whole;
+    std::vector<std::int32_t> cells;
     ShareSum sum;
 };
 
@@ -30,20 +30,18 @@ Weighed weigh(const std::vector<double>& margins, const std::vector<std::int64_t
               int n_threads, const VoteStep& step = {}, double least = kNaN,
               const std::vector<std::int8_t>& signs = {}) {
     const std::size_t n = margins.size();
-    Weighed done{margins, std::vector<double>(n), std::vector<std::int64_t>(n), {}};
-    std::vector<std::int32_t> cells(n);
+    const std::vector<std::int8_t> ones(n, 1);
+    Weighed done{margins, std::vector<double>(n), std::vector<std::int32_t>(n), {}};
     done.sum = weigh_rows({.margins = done.margins.data(),
                            .step = step,
                            .factors = nullptr,
                            .counts = counts.empty() ? nullptr : counts.data(),
-                           .signs = signs.empty() ? nullptr : signs.data(),
+                           .signs = signs.empty() ? ones.data() : signs.data(),
                            .least = std::isnan(least) ? least_of(margins) : least,
                            .shares = done.shares.data(),
-                           .cells = cells.data(),
-                           .whole = done.whole.data(),
+                           .cells = done.cells.data(),
                            .n = n},
                           n_threads);
-    if (counts.empty()) done.whole.assign(cells.begin(), cells.end());
     return done;
 }
 
@@ -87,7 +85,7 @@ TEST(shares_are_exponentials_and_their_sum_is_exact) {
     const double least = least_of(margins);
     for (std::size_t i = 0; i < 20000; i += 97) {
         CHECK(std::abs(done.shares[i] / std::exp(least - margins[i]) - 1) < 1e-15);
-        CHECK(done.whole[i] == static_cast<std::int64_t>(done.shares[i] * 0x1p30));
+        CHECK(done.cells[i] == static_cast<std::int32_t>(done.shares[i] * 0x1p30));
     }
 }
 
@@ -106,7 +104,7 @@ TEST(threads_and_instruction_sets_give_the_same_bits) {
             const Weighed found = weigh(margins, {}, n_threads, step, -12.0);
             CHECK(found.margins == expected.margins);
             CHECK(found.shares == expected.shares);
-            CHECK(found.whole == expected.whole);
+            CHECK(found.cells == expected.cells);
             CHECK(are_same(found.sum, expected.sum));
             const Verdict again = judge(found, {}, right, n_threads);
             CHECK(are_same(again.wrong, verdict.wrong));
@@ -122,7 +120,6 @@ TEST(a_count_is_a_repetition) {
     const Weighed counted = weigh(margins, {3, 1, 2}, 1);
     const Weighed repeated = weigh({0.5, 0.5, 0.5, -1.25, 3.0, 3.0}, {}, 1);
     CHECK(counted.sum.high == repeated.sum.high && counted.sum.low == repeated.sum.low);
-    CHECK(counted.whole[0] == 3 * repeated.whole[0]);
     const Verdict some = judge(counted, {3, 1, 2}, {0, 1, 0});
     const Verdict same = judge(repeated, {}, {0, 0, 0, 1, 0, 0});
     CHECK(are_same(some.wrong, same.wrong));
@@ -152,7 +149,7 @@ TEST(cells_carry_the_signs_and_sums_do_not) {
     const Weighed with_signs = weigh(margins, {}, 1, {}, kNaN, signs);
     CHECK(are_same(plain.sum, with_signs.sum));
     for (std::size_t i = 0; i < signs.size(); ++i) {
-        CHECK(with_signs.whole[i] == signs[i] * plain.whole[i]);
+        CHECK(with_signs.cells[i] == signs[i] * plain.cells[i]);
     }
 }
 
@@ -164,7 +161,7 @@ TEST(the_least_margin_of_nobody_is_infinite) {
 
 TEST(rows_far_from_the_margin_weigh_nothing_and_harm_nothing) {
     const Weighed done = weigh({0.0, 1e5, 1e300}, {}, 1);
-    CHECK(done.whole[0] == (1 << 30) && done.whole[1] == 0 && done.whole[2] == 0);
+    CHECK(done.cells[0] == (1 << 30) && done.cells[1] == 0 && done.cells[2] == 0);
     CHECK(real(done.sum) == 1.0);
 }
 

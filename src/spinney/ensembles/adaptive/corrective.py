@@ -26,7 +26,7 @@ class Corrective(Votes):
     def __init__(self, rows: TrainingRows, rules: Rules) -> None:
         super().__init__(rows, rules)
         self._columns: list[FloatArray] = []
-        self._signs: list[float] = []
+        self._turns: list[float] = []
         self.alphas = np.empty(0)
 
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
@@ -38,7 +38,7 @@ class Corrective(Votes):
             return made
         sign = 1.0 if made.weights[0] > 0 else -1.0
         self._columns.append((self._margins - margins) / made.alpha)
-        self._signs.append(sign)
+        self._turns.append(sign)
         self.alphas = self._weigh_votes(np.append(self.alphas, made.alpha))
         self._margins = np.column_stack(self._columns) @ self.alphas
         self._total_alpha = float(self.alphas.sum())
@@ -58,7 +58,7 @@ class Corrective(Votes):
     @property
     def final_weights(self) -> FloatArray:
         """Weights of the members as the last round left them."""
-        return np.array(self._signs) * self.alphas
+        return np.array(self._turns) * self.alphas
 
     def _weigh_votes(self, start: FloatArray) -> FloatArray:
         """Minimise the logarithm of the loss, a convex function, over weights of votes."""

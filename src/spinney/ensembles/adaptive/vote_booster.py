@@ -10,7 +10,6 @@ import numpy as np
 
 from spinney.data.table import Kind
 from spinney.data.weights import near_one
-from spinney.ensembles.adaptive.trace_files import trace_from, trace_state
 from spinney.ensembles.adaptive.variant import TrainingRows
 from spinney.ensembles.class_scores import ClassScores
 from spinney.ensembles.estimator import Estimator
@@ -21,6 +20,7 @@ from spinney.ensembles.weak.foreign import ForeignLearner, flat_rows, foreign_ro
 from spinney.ensembles.weak.hypothesis import Ask, Hypothesis
 from spinney.ensembles.weak.importances import member_importances
 from spinney.ensembles.weak.learners import SumOutput, TreeLearner, WeakLearner
+from spinney.ensembles.weak.trace_files import trace_from, trace_state
 from spinney.errors import InvalidInput, InvalidModel, NothingLearnt
 from spinney.losses.row_weights import RowWeights
 from spinney.model import Model, Policy, TreeForest
@@ -225,6 +225,16 @@ class VoteBooster(ClassScores, Estimator):
         if most == 2:
             return "stumps", self.n_features_in_
         return "trees", self.n_features_in_, most
+
+    @property
+    def minimises_exponential_loss(self) -> bool:
+        """Whether ``trace_.objective`` is the mean of exp(-y F) over the rows, by their weights."""
+        return False
+
+    @property
+    def potential_factor(self) -> float:
+        """What the product of normalisers is multiplied by to bound the mean of exp(-y F)."""
+        return 1.0
 
     @property
     def members_vote(self) -> bool:

@@ -15,7 +15,7 @@ from spinney.ensembles.weak.hypothesis import LEAST_EDGE, Hypothesis
 from spinney.ensembles.weak.learners import SumOutput, WeakLearner
 from spinney.errors import InvalidParameter
 from spinney.losses.line_search import LONGEST_MOVE, best_vote
-from spinney.losses.row_weights import MarginWeights, Verdict, Vote, exp_or_infinity
+from spinney.losses.row_weights import MarginWeights, Verdict, exp_or_infinity
 from spinney.model.elementary import exact_log, exp_of, log_of
 from spinney.typing import BoolArray, FloatArray, IntArray
 
@@ -41,14 +41,19 @@ class Votes(Variant):
         self._weigh()
         self._votes = np.zeros((rows.n_rows, rows.n_classes)) if rows.n_classes > 2 else None
 
-    def _weigh(self, vote: Vote | None = None) -> None:
-        """Find the weights of the next round, and the objective, after a vote if there was one."""
+    def _weigh(self) -> None:
+        """Find the weights of the next round, and the objective, from the margins."""
         counts, signs = self.rows.counts, self._signs
-        self._weights = MarginWeights(self._margins, counts, signs=signs, vote=vote)
-        self._objective = self._weights.mean_exp
-        self._least = self._weights.least
+        self._all = MarginWeights(self._margins, counts, signs=signs)
+        self._look()
+
+    def _look(self) -> None:
+        """Find them from what all rows weigh."""
+        self._objective, self._least = self._all.mean_exp, self._all.least
+        self._weights = self._all
         if self._origin is not None:
-            self._weights = MarginWeights(self._margins - self._origin, counts, signs=signs)
+            since = self._margins - self._origin
+            self._weights = MarginWeights(since, self.rows.counts, signs=self._signs)
 
     @property
     def weights(self) -> MarginWeights:
@@ -64,7 +69,7 @@ class Votes(Variant):
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
         """Ask for labels, weigh the vote by its error."""
         hypothesis = learner.classify(self.weights, self.form, number)
-        verdict = self._weights.judge(self._right(hypothesis), self._margins)
+        verdict = self._weights.judge(self._right(hypothesis))
         sign = 1.0
         reverses = self.rows.n_classes == 2 and self.rules.on_weak_failure == "reverse"
         if verdict.error > 0.5 and reverses:
@@ -82,7 +87,10 @@ class Votes(Variant):
         gained = (1 - error) * exp_or_infinity(-if_right)
         lost = error * exp_or_infinity(-if_wrong)
         self._total_alpha += weight / 2
-        self._weigh(verdict.vote(if_right, if_wrong))
+        if self._origin is not None:  # it looked at margins since then
+            verdict = self._all.judge(verdict.right)
+        self._all.move(verdict.vote(if_right, if_wrong))
+        self._look()
         ends = ""
         if error <= self.rules.eps_clip:
             ends = "the last learner made no error"
@@ -223,7 +231,7 @@ class ArcX4(Votes):
         self._n_wrong = np.zeros(rows.n_rows)
         super().__init__(rows, rules)
 
-    def _weigh(self, vote: Vote | None = None) -> None:  # noqa: ARG002 - all count alike
+    def _weigh(self) -> None:
         logs = -log_of(1.0 + self._n_wrong**4)
         self._weights = MarginWeights(logs, self.rows.counts, signs=self._signs)
         self._objective = self._weights.mean_exp

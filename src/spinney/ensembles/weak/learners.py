@@ -121,7 +121,8 @@ class TreeLearner(WeakLearner):
         return Hypothesis(answers, _with_values(grown.tree, scores))
 
     def _grow_classes(self, weights: RowWeights, round_number: int) -> GrownTree:
-        cells = weights.cells if self._resample_seed is None else None
+        is_stump = self._settings.max_depth == 1 and self._resample_seed is None
+        cells = weights.cells if is_stump else None
         if cells is not None:
             return self._sorted.grow_signs(
                 cells.signed, self._settings, unit=1.0 / cells.total, criterion=self._criterion

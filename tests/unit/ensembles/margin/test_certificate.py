@@ -71,7 +71,9 @@ def test_a_fit_cut_short_says_so():
 
 def test_it_prints_as_a_table(proof):
     text = str(proof.certificate)
-    assert text.startswith("The best margin lies between 0.375 and 0.375\n")
+    assert text.startswith(
+        "The best margin of what the learner gave lies between 0.375 and 0.375\n"
+    )
     assert "promised gap     1e-06" in text
     assert list(proof.certificate.to_frame()["quantity"][:2]) == [
         "margin reached",
