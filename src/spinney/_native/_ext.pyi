@@ -7,6 +7,7 @@ from typing import Annotated, overload
 import numpy
 from numpy.typing import NDArray
 
+
 def available_threads() -> int:
     """CPUs this process may use: affinity and cgroup quota, at least 1."""
 
@@ -23,31 +24,17 @@ class Columns:
     """Borrowed columns of a table."""
 
     def __init__(self, n_rows: int) -> None: ...
-    def add_column(
-        self, values: Annotated[NDArray, dict(shape=(None,), device="cpu", writable=False)]
-    ) -> None: ...
-    def add_matrix(
-        self, values: Annotated[NDArray, dict(shape=(None, None), device="cpu", writable=False)]
-    ) -> None: ...
-    def add_sparse(
-        self,
-        rows: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        values: Annotated[NDArray, dict(shape=(None,), device="cpu", writable=False)],
-    ) -> None: ...
+
+    def add_column(self, values: Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]) -> None: ...
+
+    def add_matrix(self, values: Annotated[NDArray, dict(shape=(None, None), device='cpu', writable=False)]) -> None: ...
+
+    def add_sparse(self, rows: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray, dict(shape=(None,), device='cpu', writable=False)]) -> None: ...
+
     @property
     def n_features(self) -> int: ...
 
-def find_cuts(
-    columns: Columns,
-    weights: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    max_bins: int,
-    sample_rows: int,
-    n_threads: int,
-) -> list:
+def find_cuts(columns: Columns, weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bins: int, sample_rows: int, n_threads: int) -> list:
     """Cut points of every feature; weights empty or one integer per row."""
 
 def bin_columns(columns: Columns, features: list, n_threads: int) -> NDArray[numpy.uint8]:
@@ -58,9 +45,7 @@ def bin_columns(columns: Columns, features: list, n_threads: int) -> NDArray[num
 class SearchGoal:
     """What a search over boxes is after."""
 
-    def __init__(
-        self, start: float, floor: float, enough: float, only_positive_parts: bool
-    ) -> None: ...
+    def __init__(self, start: float, floor: float, enough: float, only_positive_parts: bool) -> None: ...
 
 class BoxSearch:
     """A search for the largest sum, in slices."""
@@ -70,12 +55,16 @@ class BoxSearch:
 
     @property
     def is_done(self) -> bool: ...
+
     @property
     def n_boxes(self) -> int: ...
+
     @property
     def attained(self) -> float: ...
+
     @property
     def upper(self) -> float: ...
+
     def witness(self) -> dict:
         """
         The box of rows with the sum `attained`: low, high, missing and bins per feature.
@@ -85,70 +74,23 @@ class Boxes:
     """Trees whose splits speak of cells."""
 
     def __init__(self, arrays: dict, domain: dict) -> None: ...
+
     def largest(self, sign: float, goal: SearchGoal) -> BoxSearch:
         """
         A search for the largest score; with sign -1 for the largest negative score.
         """
 
-    def largest_difference(
-        self,
-        features: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        cells: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        sign: float,
-        goal: SearchGoal,
-    ) -> BoxSearch:
+    def largest_difference(self, features: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sign: float, goal: SearchGoal) -> BoxSearch:
         """
         A search for the largest difference between two cells of a feature (-1: missing), or of such differences.
         """
 
-def weigh_rows(
-    margins: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-    least: float,
-    step: tuple[
-        Annotated[
-            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        float,
-        float,
-    ],
-    factors: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    counts: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    signs: Annotated[
-        NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    to: tuple[
-        Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu")],
-    ],
-    n_threads: int,
-) -> tuple[int, int]:
+def weigh_rows(margins: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], least: float, step: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], float, float], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], signs: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], to: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]], n_threads: int) -> tuple[int, int]:
     """
     Weights exp(least - margin) of rows: fills shares, and cells of 30 bits of them with signs; gives the two halves of the exact sum of the shares by their counts. step: whether each row was voted right, and what is added to its margin first, in place, if it was and if it was not. The answers of the step, factors, counts, signs and cells may be empty.
     """
 
-def judge_vote(
-    shares: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    counts: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    right: Annotated[
-        NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    margins: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    n_threads: int,
-) -> tuple[int, int, float, float]:
+def judge_vote(shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], margins: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple[int, int, float, float]:
     """
     The two halves of the exact sum of the shares of wrong rows, and the least margin of right and of wrong ones. counts and margins may be empty.
     """
@@ -161,116 +103,32 @@ def exact_log(x: float) -> float:
 def exact_exp(x: float) -> float:
     """e to the x, the same bits on every machine."""
 
-def exact_exp_of(
-    numbers: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-) -> NDArray[numpy.float64]:
+def exact_exp_of(numbers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """e to each number."""
 
-def exact_log_of(
-    numbers: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-) -> NDArray[numpy.float64]:
+def exact_log_of(numbers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """Natural logarithms of positive numbers."""
 
-def fill_derivatives(
-    loss: str,
-    parameter: float,
-    y: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    scores: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
-    hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
-    n_threads: int,
-) -> tuple[float, float]:
+def fill_derivatives(loss: str, parameter: float, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> tuple[float, float]:
     """
     Derivatives of a loss by the score, row by row; gives the largest magnitudes of both. hessians may be empty where all are 1.
     """
 
-def fill_softmax_derivatives(
-    codes: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    scores: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    n_classes: int,
-    gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
-    hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
-    n_threads: int,
-) -> list[tuple[float, float]]:
+def fill_softmax_derivatives(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> list[tuple[float, float]]:
     """
     Derivatives of the multinomial loss, class by class; gives the largest magnitudes of both.
     """
 
-def sum_loss(
-    loss: str,
-    parameter: float,
-    y: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    scores: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    n_threads: int,
-) -> float:
+def sum_loss(loss: str, parameter: float, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> float:
     """Weighted sum of a loss; weights empty: all 1."""
 
-def sum_softmax_loss(
-    codes: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    scores: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    n_classes: int,
-    weights: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    n_threads: int,
-) -> float:
+def sum_softmax_loss(codes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_classes: int, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> float:
     """Weighted sum of the multinomial loss; weights empty: all 1."""
 
-def log_link_steps(
-    newton: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    power: float,
-) -> NDArray[numpy.float64]:
+def log_link_steps(newton: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], power: float) -> NDArray[numpy.float64]:
     """Exact steps of leaves from Newton's, for losses with log link."""
 
-def leaf_optima(
-    loss: tuple[str, float],
-    targets_and_scores: tuple[
-        Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ],
-    weights: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    rows: Annotated[
-        NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    first: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    last: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    n_threads: int,
-) -> NDArray[numpy.float64]:
+def leaf_optima(loss: tuple[str, float], targets_and_scores: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], last: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
     """
     Best constant of each node, whose rows are rows[first[i]:last[i]]; weights empty: all 1.
     """
@@ -279,48 +137,25 @@ class Forest:
     """A frozen forest, checked when it is made."""
 
     def __init__(self, arrays: dict, n_features: int, n_outputs: int, value_width: int) -> None: ...
-    def predict(
-        self, columns: Columns, divisor: float, link: str, n_threads: int, road: str = "best"
-    ) -> NDArray[numpy.float64]:
+
+    def predict(self, columns: Columns, divisor: float, link: str, n_threads: int, road: str = 'best') -> NDArray[numpy.float64]:
         """
         Sums of the trees over the divisor, through the link; (n_rows, n_predicted).
         """
 
     @overload
-    def predict_rows(
-        self,
-        divisor: float,
-        link: str,
-        rows: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> NDArray[numpy.float64]:
+    def predict_rows(self, divisor: float, link: str, rows: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
         """
         What predict() says of rows that are numbers already, one behind the other: of categories their codes, NaN for missing.
         """
 
     @overload
-    def predict_rows(
-        self,
-        divisor: float,
-        link: str,
-        rows: Annotated[
-            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ) -> NDArray[numpy.float64]: ...
-    def leaf_ids(
-        self, columns: Columns, n_threads: int, road: str = "best"
-    ) -> NDArray[numpy.int32]:
+    def predict_rows(self, divisor: float, link: str, rows: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
+
+    def leaf_ids(self, columns: Columns, n_threads: int, road: str = 'best') -> NDArray[numpy.int32]:
         """Leaf of every row in every tree; (n_rows, n_trees)."""
 
-def apply_link(
-    link: str,
-    scores: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    n_outputs: int,
-    n_threads: int,
-) -> NDArray[numpy.float64]:
+def apply_link(link: str, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_outputs: int, n_threads: int) -> NDArray[numpy.float64]:
     """Raw scores, row by row, to predictions; (n_rows, n_predicted)."""
 
 def shapley_base(forest: Forest) -> NDArray[numpy.float64]:
@@ -329,76 +164,60 @@ def shapley_base(forest: Forest) -> NDArray[numpy.float64]:
 def shapley_values(forest: Forest, columns: Columns, n_threads: int) -> NDArray[numpy.float64]:
     """Path-dependent Shapley values; (n_rows, n_features, n_outputs)."""
 
-def shapley_interactions(
-    forest: Forest, columns: Columns, n_threads: int
-) -> NDArray[numpy.float64]:
+def shapley_interactions(forest: Forest, columns: Columns, n_threads: int) -> NDArray[numpy.float64]:
     """Shapley interactions; (n_rows, n_features, n_features, n_outputs)."""
 
-def interventional_values(
-    forest: Forest,
-    columns: Columns,
-    background: Columns,
-    shares: Annotated[
-        NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    n_threads: int,
-) -> NDArray[numpy.float64]:
+def interventional_values(forest: Forest, columns: Columns, background: Columns, shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
     """Shapley values against a background; (n_rows, n_features, n_outputs)."""
 
 class TreeSettings:
     """How one tree may grow."""
 
     def __init__(self) -> None: ...
+
     @property
     def max_leaf_nodes(self) -> int: ...
+
     @max_leaf_nodes.setter
     def max_leaf_nodes(self, arg: int, /) -> None: ...
+
     @property
     def max_depth(self) -> int: ...
+
     @max_depth.setter
     def max_depth(self, arg: int, /) -> None: ...
+
     @property
     def min_samples_split(self) -> float: ...
+
     @min_samples_split.setter
     def min_samples_split(self, arg: float, /) -> None: ...
+
     @property
     def min_samples_leaf(self) -> float: ...
+
     @min_samples_leaf.setter
     def min_samples_leaf(self, arg: float, /) -> None: ...
+
     @property
     def min_gain(self) -> float: ...
+
     @min_gain.setter
     def min_gain(self, arg: float, /) -> None: ...
+
     @property
     def max_features(self) -> int: ...
+
     @max_features.setter
     def max_features(self, arg: int, /) -> None: ...
+
     @property
     def seed(self) -> int: ...
+
     @seed.setter
     def seed(self, arg: int, /) -> None: ...
 
-def grow_histogram_tree(
-    bins: Annotated[
-        NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    n_value_bins: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    categorical: Annotated[
-        NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    targets: Annotated[
-        NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-    ],
-    weights: Annotated[
-        NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    scales: tuple[float, float],
-    one_hot: bool,
-    settings: TreeSettings,
-    n_threads: int,
-) -> dict:
+def grow_histogram_tree(bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_value_bins: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], targets: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scales: tuple[float, float], one_hot: bool, settings: TreeSettings, n_threads: int) -> dict:
     """
     Grow one tree; nodes in preorder. scales: (of targets, of weights), powers of two.
     """
@@ -407,72 +226,106 @@ class GradientTreeSettings:
     """How one tree of a boosted sum may grow."""
 
     def __init__(self) -> None: ...
+
     @property
     def max_leaf_nodes(self) -> int: ...
+
     @max_leaf_nodes.setter
     def max_leaf_nodes(self, arg: int, /) -> None: ...
+
     @property
     def max_depth(self) -> int: ...
+
     @max_depth.setter
     def max_depth(self, arg: int, /) -> None: ...
+
     @property
     def leaf_wise(self) -> bool: ...
+
     @leaf_wise.setter
     def leaf_wise(self, arg: bool, /) -> None: ...
+
     @property
     def min_samples_leaf(self) -> float: ...
+
     @min_samples_leaf.setter
     def min_samples_leaf(self, arg: float, /) -> None: ...
+
     @property
     def min_child_weight(self) -> float: ...
+
     @min_child_weight.setter
     def min_child_weight(self, arg: float, /) -> None: ...
+
     @property
     def l1(self) -> float: ...
+
     @l1.setter
     def l1(self, arg: float, /) -> None: ...
+
     @property
     def l2(self) -> float: ...
+
     @l2.setter
     def l2(self, arg: float, /) -> None: ...
+
     @property
     def min_split_gain(self) -> float: ...
+
     @min_split_gain.setter
     def min_split_gain(self, arg: float, /) -> None: ...
+
     @property
     def prune_gain(self) -> float: ...
+
     @prune_gain.setter
     def prune_gain(self, arg: float, /) -> None: ...
+
     @property
     def max_features(self) -> float: ...
+
     @max_features.setter
     def max_features(self, arg: float, /) -> None: ...
+
     @property
     def max_features_per_tree(self) -> float: ...
+
     @max_features_per_tree.setter
     def max_features_per_tree(self, arg: float, /) -> None: ...
+
     @property
     def seed(self) -> int: ...
+
     @seed.setter
     def seed(self, arg: int, /) -> None: ...
+
     @property
     def category_smoothing(self) -> float: ...
+
     @category_smoothing.setter
     def category_smoothing(self, arg: float, /) -> None: ...
+
     @property
     def category_penalty(self) -> float: ...
+
     @category_penalty.setter
     def category_penalty(self, arg: float, /) -> None: ...
+
     @property
     def category_support(self) -> float: ...
+
     @category_support.setter
     def category_support(self, arg: float, /) -> None: ...
+
     @property
     def monotone(self) -> list[int]: ...
+
     @monotone.setter
     def monotone(self, arg: Sequence[int], /) -> None: ...
+
     @property
     def interactions(self) -> list[list[int]]: ...
+
     @interactions.setter
     def interactions(self, arg: Sequence[Sequence[int]], /) -> None: ...
 
@@ -480,7 +333,9 @@ class GrownTrees:
     """Trees of a boosted sum while it grows."""
 
     def __init__(self) -> None: ...
+
     def __len__(self) -> int: ...
+
     def arrays(self) -> dict:
         """The arrays of a forest of these trees."""
 
@@ -493,66 +348,21 @@ class GrownTrees:
     def last_values(self) -> NDArray[numpy.float64]:
         """Values of the nodes of the last tree, copied."""
 
-    def set_last_values(
-        self,
-        values: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        learning_rate: float,
-    ) -> None:
+    def set_last_values(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], learning_rate: float) -> None:
         """Give the nodes of the last tree other values, times the learning rate."""
 
 class GradientGrower:
     """Grows the trees of a boosted sum."""
 
-    def __init__(
-        self,
-        bins: Annotated[
-            NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ],
-        n_value_bins: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        categorical: Annotated[
-            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        cuts: Sequence[Sequence[float]],
-        settings: GradientTreeSettings,
-        learning_rate: float,
-        n_threads: int,
-    ) -> None: ...
-    def grow(
-        self,
-        gradients: Annotated[
-            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        hessians: Annotated[
-            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        weights: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        weights_repeat: bool,
-        weight_scale: float,
-        rows: Annotated[
-            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        largest: tuple[float, float],
-        into: GrownTrees,
-    ) -> None:
+    def __init__(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_value_bins: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], cuts: Sequence[Sequence[float]], settings: GradientTreeSettings, learning_rate: float, n_threads: int) -> None: ...
+
+    def grow(self, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights_repeat: bool, weight_scale: float, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], largest: tuple[float, float], into: GrownTrees) -> None:
         """Grow one tree and append it; hessians, weights, rows may be empty."""
 
-    def add_leaf_values(
-        self,
-        trees: GrownTrees,
-        scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-    ) -> None:
+    def add_leaf_values(self, trees: GrownTrees, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """Add the value of its leaf in the last tree to the score of every row."""
 
-    def keep_monotone(
-        self,
-        values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-    ) -> None:
+    def keep_monotone(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """
         Bring values of the nodes of the last tree within its bounds, in place.
         """
@@ -574,51 +384,22 @@ class Criterion(enum.Enum):
 class SortedColumns:
     """Rows of every feature by value."""
 
-    def __init__(
-        self, columns: Columns, category_bins: Sequence[Sequence[int]], n_threads: int
-    ) -> None: ...
+    def __init__(self, columns: Columns, category_bins: Sequence[Sequence[int]], n_threads: int) -> None: ...
+
     @property
     def n_rows(self) -> int: ...
-    def grow(
-        self,
-        targets: Annotated[
-            NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ],
-        weights: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        scales: tuple[float, float],
-        criterion: Criterion,
-        settings: TreeSettings,
-        n_threads: int,
-    ) -> dict:
+
+    def grow(self, targets: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], scales: tuple[float, float], criterion: Criterion, settings: TreeSettings, n_threads: int) -> dict:
         """
         Grow one tree; nodes in preorder. scales: what units of targets and weights are worth.
         """
 
-    def grow_signs(
-        self,
-        cells: Annotated[
-            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        scale: float,
-        criterion: Criterion,
-        settings: TreeSettings,
-        n_threads: int,
-    ) -> dict:
+    def grow_signs(self, cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: float, criterion: Criterion, settings: TreeSettings, n_threads: int) -> dict:
         """
         Grow one tree of two classes. cells: the weight of each row, negative in the first class; scale: what a unit of them is worth.
         """
 
-def say_of_rows(
-    said: Annotated[
-        NDArray[numpy.int8], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    leaf_of_row: Annotated[
-        NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
-    ],
-    n_threads: int,
-) -> NDArray[numpy.int8]:
+def say_of_rows(said: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], leaf_of_row: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.int8]:
     """
     What the leaf of each row says; (n_rows, 1), a byte each, because rows are many.
     """
@@ -659,83 +440,44 @@ class ForestSettings:
     """How the trees of a forest may grow."""
 
     def __init__(self) -> None: ...
+
     @property
     def tree(self) -> TreeSettings: ...
+
     @tree.setter
     def tree(self, arg: TreeSettings, /) -> None: ...
+
     @property
     def search(self) -> SplitSearch: ...
+
     @search.setter
     def search(self, arg: SplitSearch, /) -> None: ...
+
     @property
     def shuffle(self) -> bool: ...
+
     @shuffle.setter
     def shuffle(self, arg: bool, /) -> None: ...
 
 class ForestTarget:
     """What trees of a forest are grown for."""
 
-    def __init__(
-        self,
-        classes: Annotated[
-            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        numbers: Annotated[
-            NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ],
-        weights: Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        centre: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        scales: tuple[float, float],
-        criterion: NodeCriterion,
-    ) -> None: ...
+    def __init__(self, classes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], numbers: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scales: tuple[float, float], criterion: NodeCriterion) -> None: ...
 
 class RankedColumns:
     """Every feature as ranks of its values."""
 
-    def __init__(
-        self,
-        columns: Columns,
-        category_bins: Sequence[Sequence[int]],
-        max_bins: int,
-        n_threads: int,
-    ) -> None: ...
+    def __init__(self, columns: Columns, category_bins: Sequence[Sequence[int]], max_bins: int, n_threads: int) -> None: ...
+
     @property
     def n_rows(self) -> int: ...
-    def grow(
-        self,
-        target: ForestTarget,
-        given: Annotated[
-            NDArray[numpy.uint32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ],
-        draws: tuple[
-            int,
-            Annotated[
-                NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-            ],
-        ],
-        settings: ForestSettings,
-        trees: tuple[int, int],
-        n_threads: int,
-    ) -> dict:
+
+    def grow(self, target: ForestTarget, given: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], draws: tuple[int, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]], settings: ForestSettings, trees: tuple[int, int], n_threads: int) -> dict:
         """
         Grow trees (first, how many) of a forest; nodes in preorder. given: how often each tree counts each row, or empty; draws: (how many, last ticket of each row), (0, none): every row once.
         """
 
-def draw_repetitions(
-    n_rows: int,
-    draws: tuple[
-        int,
-        Annotated[
-            NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-    ],
-    seed: int,
-    trees: tuple[int, int],
-) -> object:
+def draw_repetitions(n_rows: int, draws: tuple[int, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]], seed: int, trees: tuple[int, int]) -> object:
     """
     How often trees (first, how many) of a forest draw each row; (n_trees, n_rows).
     """

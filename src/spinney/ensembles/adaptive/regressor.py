@@ -290,7 +290,8 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
 
     def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
         check_round_numbers(MedianTrace, {"stop_reason": str}, meta, arrays, len(self.model_))
-        self.trace_ = MedianTrace(**{n: a.copy() for n, a in arrays.items()}, **meta)
+        parts: dict[str, Any] = {**meta, **{name: a.copy() for name, a in arrays.items()}}
+        self.trace_ = MedianTrace(**parts)
 
 
 def _trace(rounds: list[Round], reason: str) -> MedianTrace:

@@ -288,9 +288,10 @@ class FunctionalGradientBoosting(Estimator):
         return meta, {name: np.array(getattr(trace, name)) for name in trace.ARRAYS}
 
     def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-        parts = {"stop_reason": str, "start_loss": float}
-        check_round_numbers(DescentTrace, parts, meta, arrays, self.n_iter_)
-        self.trace_ = DescentTrace(**{n: a.copy() for n, a in arrays.items()}, **meta)
+        kinds = {"stop_reason": str, "start_loss": float}
+        check_round_numbers(DescentTrace, kinds, meta, arrays, self.n_iter_)
+        parts: dict[str, Any] = {**meta, **{name: a.copy() for name, a in arrays.items()}}
+        self.trace_ = DescentTrace(**parts)
 
 
 def _n_scores(model: TreeForest | MemberSum) -> int:
