@@ -1,3 +1,8 @@
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <tuple>
+
 #include "native/base/elementary.hpp"
 #include "native/base/failure.hpp"
 #include "native/bindings/arrays.hpp"
@@ -19,55 +24,76 @@ std::span<T> view(const Output<T>& array) {
 
 using bindings::view;
 
-void check_lengths(std::size_t n, std::size_t first, std::size_t second) {
-    const auto fits = [n](std::size_t length) { return length == n || length == 0; };
-    if (n == 0 || !fits(first) || !fits(second)) {
-        throw Failure(FailureKind::kInvalidInput, "margins, factors and counts differ in length");
+void check_lengths(std::size_t n, std::initializer_list<std::size_t> given,
+                   std::initializer_list<std::size_t> given_or_empty) {
+    const auto is_odd = [n](std::size_t length) { return length != n; };
+    const auto is_odder = [n](std::size_t length) { return length != n && length != 0; };
+    if (n == 0 || std::any_of(given.begin(), given.end(), is_odd) ||
+        std::any_of(given_or_empty.begin(), given_or_empty.end(), is_odder)) {
+        throw Failure(FailureKind::kInvalidInput, "weights of rows: arrays differ in length");
     }
+}
+
+template <class T>
+const T* data_or_null(const Array<T>& array) {
+    return array.size() > 0 ? array.data() : nullptr;
+}
+
+std::pair<std::int64_t, std::int64_t> weigh(
+    const Output<double>& margins, double least,
+    const std::tuple<Array<std::uint8_t>, double, double>& step, const Array<double>& factors,
+    const Array<std::int64_t>& counts, const Array<std::int8_t>& signs,
+    const std::pair<Output<double>, Output<std::int32_t>>& to, int n_threads) {
+    const std::size_t n = margins.size();
+    const auto& [right, if_right, if_wrong] = step;
+    check_lengths(n, {to.first.size()},
+                  {right.size(), factors.size(), counts.size(), signs.size(), to.second.size()});
+    check_lengths(n, {to.second.size() > 0 ? signs.size() : n}, {});
+    nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
+    const ShareSum sum = weigh_rows({.margins = margins.data(),
+                                     .step = {data_or_null(right), if_right, if_wrong},
+                                     .factors = data_or_null(factors),
+                                     .counts = data_or_null(counts),
+                                     .signs = data_or_null(signs),
+                                     .least = least,
+                                     .shares = to.first.data(),
+                                     .cells = to.second.size() > 0 ? to.second.data() : nullptr,
+                                     .n = n},
+                                    n_threads);
+    return {sum.high, sum.low};
 }
 
 }  // namespace
 
 void bind_losses(nb::module_& module) {
     module.def(
-        "weigh_rows",
-        [](const Array<double>& margins, double least, const Array<double>& factors,
-           const Array<std::int64_t>& counts, int n_threads) {
-            const std::size_t n = margins.size();
-            check_lengths(n, factors.size(), counts.size());
-            std::vector<double> shares(n);
-            std::vector<std::int64_t> whole(n);
-            ShareSum sum;
-            {
-                nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
-                sum = weigh_rows({.margins = margins.data(),
-                                  .factors = factors.size() > 0 ? factors.data() : nullptr,
-                                  .counts = counts.size() > 0 ? counts.data() : nullptr,
-                                  .least = least,
-                                  .shares = shares.data(),
-                                  .whole = whole.data(),
-                                  .n = n},
-                                 n_threads);
-            }
-            return nb::make_tuple(give(std::move(shares)), give(std::move(whole)), sum.high,
-                                  sum.low);
-        },
-        "margins"_a, "least"_a, "factors"_a, "counts"_a, "n_threads"_a,
-        "Weights exp(least - margin) of rows: the shares, 30 bits of them times the counts, and "
-        "the two halves of their exact sum. factors and counts may be empty.");
+        "weigh_rows", &weigh, "margins"_a.noconvert(), "least"_a, "step"_a, "factors"_a, "counts"_a,
+        "signs"_a, "to"_a.noconvert(), "n_threads"_a,
+        "Weights exp(least - margin) of rows: fills shares, and cells of 30 bits of them with "
+        "signs; gives the two halves of the exact sum of the shares by their counts. step: "
+        "whether each row was voted right, and what is added to its margin first, in place, "
+        "if it was and if it was not. The answers of the step, factors, counts, signs and "
+        "cells may be empty.");
     module.def(
-        "sum_shares",
+        "judge_vote",
         [](const Array<double>& shares, const Array<std::int64_t>& counts,
-           const Array<std::uint8_t>& chosen) {
-            check_lengths(shares.size(), chosen.size(), counts.size());
-            if (chosen.size() != shares.size()) {
-                throw Failure(FailureKind::kInvalidInput, "chosen must have one entry per row");
-            }
+           const Array<std::uint8_t>& right, const Array<double>& margins, int n_threads) {
+            const std::size_t n = shares.size();
+            check_lengths(n, {right.size()}, {counts.size(), margins.size()});
             nb::gil_scoped_release unlocked;
-            const ShareSum sum = sum_shares(view(shares), view(counts), view(chosen));
-            return std::pair(sum.high, sum.low);
+            const Verdict verdict = judge_vote({.shares = shares.data(),
+                                                .counts = data_or_null(counts),
+                                                .right = right.data(),
+                                                .margins = data_or_null(margins),
+                                                .n = n},
+                                               n_threads);
+            return std::tuple(verdict.wrong.high, verdict.wrong.low, verdict.least_right,
+                              verdict.least_wrong);
         },
-        "shares"_a, "counts"_a, "chosen"_a, "The two halves of the exact sum of some shares.");
+        "shares"_a, "counts"_a, "right"_a, "margins"_a, "n_threads"_a,
+        "The two halves of the exact sum of the shares of wrong rows, and the least margin of "
+        "right "
+        "and of wrong ones. counts and margins may be empty.");
     module.def(
         "exact_log", [](double x) { return exact_log(x); }, "x"_a,
         "Natural logarithm of a positive number, the same bits on every machine.");
@@ -91,18 +117,6 @@ void bind_losses(nb::module_& module) {
             return give(std::move(logs));
         },
         "numbers"_a, "Natural logarithms of positive numbers.");
-    module.def(
-        "move_margins",
-        [](const Output<double>& margins, const Array<std::uint8_t>& right, double if_right,
-           double if_wrong) {
-            if (margins.size() == 0 || right.size() != margins.size()) {
-                throw Failure(FailureKind::kInvalidInput, "margins and answers differ in length");
-            }
-            nb::gil_scoped_release unlocked;
-            return move_margins(view(margins), view(right), if_right, if_wrong);
-        },
-        "margins"_a.noconvert(), "right"_a, "if_right"_a, "if_wrong"_a,
-        "Add one of two steps to every margin, in place; gives the least margin then.");
     module.def(
         "fill_derivatives",
         [](const std::string& loss, double parameter, const Array<double>& y,

@@ -1,3 +1,5 @@
+#include <bit>
+
 #include "native/base/elementary.hpp"
 #include "native/losses/row_weights.hpp"
 #include "native/losses/share_bits.hpp"

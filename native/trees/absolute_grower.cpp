@@ -172,14 +172,10 @@ class AbsoluteGrower {
                 return is_low;
             });
         });
-        double threshold = split.threshold;
-        if (threshold == RankSplit::kBetween) {
-            threshold = first_right == missing
-                            ? std::numeric_limits<double>::infinity()
-                            : RankedColumns::threshold_between(feature.values[last_left],
-                                                               feature.values[first_right]);
-        }
-        tree_.threshold[at] = threshold;
+        tree_.threshold[at] = first_right == missing
+                                  ? std::numeric_limits<double>::infinity()
+                                  : RankedColumns::threshold_between(feature.values[last_left],
+                                                                     feature.values[first_right]);
         return middle;
     }
 

@@ -147,7 +147,6 @@ class AbsoluteSearch {
         if (!(gain > best_->gain + kRounding * error_ * product_scale_)) return false;
         best_->feature = static_cast<std::int32_t>(feature_);
         best_->gain = gain;
-        best_->threshold = RankSplit::kBetween;
         best_->is_categorical = false;
         return true;
     }

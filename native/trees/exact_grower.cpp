@@ -1,10 +1,13 @@
 #include "native/trees/exact_grower.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
+#include "native/base/failure.hpp"
 #include "native/base/parallel.hpp"
 #include "native/trees/exact_split.hpp"
+#include "native/trees/exact_vectors.hpp"
 #include "native/trees/growth_order.hpp"
 #include "native/trees/node_rows.hpp"
 #include "native/trees/feature_draw.hpp"
@@ -188,13 +191,25 @@ class ExactGrower {
         const auto f = static_cast<std::size_t>(parent.best.split.feature);
         const bool missing_left = parent.best.split.missing_left;
         const std::size_t n_present = parent.n_present[f];
+        const std::size_t n_left =
+            parent.best.n_left + (missing_left ? entries.size() - n_present : 0);
+        // In the order of values rows lie anywhere in memory: of all rows only the fewer are sent.
+        const bool is_all = entries.size() == node_of_row_.size();
+        const std::int32_t most = 2 * n_left < entries.size() ? parent.right : parent.left;
+        if (is_all) std::fill(node_of_row_.begin(), node_of_row_.end(), most);
         const auto send = [&](std::span<const OrderedRow> some, std::int32_t child) {
-            for (const OrderedRow& entry : some) node_of_row_[entry.row()] = child;
+            if (is_all && child == most) return;
+            parallel_blocks(n_threads_, some.size(), kEntriesPerThread,
+                            [&](std::size_t first, std::size_t last) {
+                                for (const OrderedRow& entry : some.subspan(first, last - first)) {
+                                    node_of_row_[entry.row()] = child;
+                                }
+                            });
         };
         send(entries.first(parent.best.n_left), parent.left);
         send(entries.subspan(parent.best.n_left, n_present - parent.best.n_left), parent.right);
         send(entries.subspan(n_present), missing_left ? parent.left : parent.right);
-        return parent.best.n_left + (missing_left ? entries.size() - n_present : 0);
+        return n_left;
     }
 
     /// Splits the order of every numeric feature between the children, keeping it.
@@ -268,7 +283,9 @@ class ExactGrower {
                 stack.push_back({node.left, -1});
             }
         }
-        for (std::int32_t& node : node_of_row_) node = places[static_cast<std::size_t>(node)];
+        if (!std::is_sorted(places.begin(), places.end())) {  // or they are 0, 1, 2, ...
+            for (std::int32_t& node : node_of_row_) node = places[static_cast<std::size_t>(node)];
+        }
         tree.leaf_of_row = std::move(node_of_row_);
         return tree;
     }
@@ -304,9 +321,43 @@ ExactTree grow_exact_tree(const SortedColumns& columns, const ExactRows& rows,
     const auto grow = [&]<class Rows>(const Rows& stored) {
         return ExactGrower<Rows>(columns, rows, stored, settings, n_threads).grow();
     };
-    if (const auto signs = SignedRows::of(rows)) return grow(*signs);
+    using Short = SignedRows<std::int32_t>;
+    using Long = SignedRows<std::int64_t>;
+    if (!rows.cells.empty()) {
+        if (const auto signs = Short::of(rows, rows.cells)) return grow(*signs);
+    } else if (are_signs(rows)) {
+        const std::vector<std::int32_t> cells = short_cells(rows);
+        if (!cells.empty()) {
+            if (const auto signs = Short::of(rows, cells)) return grow(*signs);
+        }
+        if (const auto signs = Long::of(rows, rows.targets)) return grow(*signs);
+    }
     if (rows.n_outputs == 1) return grow(NumberRows(rows));
     return grow(VectorRows(rows));
+}
+
+std::vector<std::int8_t> say_of_rows(std::span<const std::int8_t> said,
+                                     std::span<const std::int32_t> leaf_of_row, int n_threads) {
+    if (said.empty()) throw Failure(FailureKind::kInvalidInput, "a tree has no nodes");
+    std::vector<std::int8_t> answers(leaf_of_row.size());
+    std::atomic<bool> is_odd = false;
+    parallel_blocks(n_threads, answers.size(), kEntriesPerThread,
+                    [&](std::size_t first, std::size_t last) {
+                        // Local: a byte that is written might be part of anything else.
+                        const std::int8_t* __restrict of_leaf = said.data();
+                        const std::size_t n_leaves = said.size();
+                        const std::int32_t* __restrict leaves = leaf_of_row.data();
+                        std::int8_t* __restrict to = answers.data();
+                        std::size_t largest = 0;
+                        for (std::size_t row = first; row < last; ++row) {
+                            const auto leaf = static_cast<std::size_t>(leaves[row]);
+                            largest = leaf > largest ? leaf : largest;
+                            to[row] = of_leaf[leaf < n_leaves ? leaf : 0];
+                        }
+                        if (largest >= n_leaves) is_odd = true;
+                    });
+    if (is_odd) throw Failure(FailureKind::kInvalidInput, "a row is in a leaf that is not there");
+    return answers;
 }
 
 }  // namespace spinney

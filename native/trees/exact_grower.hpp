@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "native/trees/exact_rows.hpp"
@@ -22,5 +23,9 @@ struct ExactTree {
 /// threshold, then missing values to the right.
 ExactTree grow_exact_tree(const SortedColumns& columns, const ExactRows& rows,
                           const TreeSettings& settings, int n_threads);
+
+/// What the leaf of each row says, of what all nodes say.
+std::vector<std::int8_t> say_of_rows(std::span<const std::int8_t> said,
+                                     std::span<const std::int32_t> leaf_of_row, int n_threads);
 
 }  // namespace spinney

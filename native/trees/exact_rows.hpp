@@ -28,9 +28,13 @@ struct ExactRows {
     std::size_t n_outputs = 1;
     std::span<const std::int64_t> targets;  ///< n_rows * n_outputs, weighted
     std::span<const std::int64_t> weights;  ///< n_rows, not negative
-    double target_scale = 1.0;              ///< what a unit of the sums is worth
+    std::span<const std::int32_t> cells =
+        {};                     ///< instead of both: one sign per row times its weight
+    double target_scale = 1.0;  ///< what a unit of the sums is worth
     double weight_scale = 1.0;
     Criterion criterion = Criterion::kSquared;
+
+    std::size_t n_rows() const { return cells.empty() ? weights.size() : cells.size(); }
 };
 
 /// The sums of rows with one target each.
@@ -186,27 +190,21 @@ class ScalarRows {
     double value_scale_;
 };
 
-/// One sign per row: the target is the weight or its negative. One short word for both, because a
-/// scan is as fast as rows in the order of their values are read, which is any order in memory.
-class SignedRows : public ScalarRows<SignedRows> {
+/// One sign per row: the target is the weight or its negative. One word for both, because a scan is
+/// as fast as rows in the order of their values are read, which is any order in memory. Short words
+/// are faster, long ones tell weights apart that differ little. Borrows the words.
+template <class Cell>
+class SignedRows : public ScalarRows<SignedRows<Cell>> {
+    using Base = ScalarRows<SignedRows<Cell>>;
+
   public:
+    using typename Base::Sums;
     static constexpr bool kIsShort = true;  ///< all sums are exact as floats
 
-    /// Nothing, unless every target is the weight of its row or its negative, and all are short.
-    static std::optional<SignedRows> of(const ExactRows& rows) {
-        if (rows.n_outputs != 1) return std::nullopt;
-        SignedRows made(rows);
-        std::uint64_t odd = 0;
-        for (std::size_t row = 0; row < rows.weights.size(); ++row) {
-            const std::int64_t weight = rows.weights[row];
-            const std::int64_t target = rows.targets[row];
-            odd |= static_cast<std::uint64_t>(weight) >> 31;
-            odd |= target == weight || target == -weight ? 0U : 1U;
-            made.cells_[row] = static_cast<std::int32_t>(target);
-            made.total_.sum += target;
-            made.total_.weight += weight;
-        }
-        if (odd != 0 || made.total_.weight >= (std::int64_t{1} << 51)) return std::nullopt;
+    /// Nothing, if the sums would be too long.
+    static std::optional<SignedRows> of(const ExactRows& rows, std::span<const Cell> cells) {
+        const SignedRows made(rows, cells);
+        if (made.total_.weight >= (std::int64_t{1} << 51)) return std::nullopt;
         return made;
     }
     const Sums& total() const { return total_; }
@@ -219,7 +217,7 @@ class SignedRows : public ScalarRows<SignedRows> {
         return std::bit_cast<double>(static_cast<std::uint64_t>(number) + kMiddle) -
                std::bit_cast<double>(kMiddle);
     }
-    using ScalarRows::add;
+    using Base::add;
     void add(Sums& sums, std::uint32_t row) const {
         const std::int64_t cell = cells_[row];
         sums.sum += cell;
@@ -248,20 +246,51 @@ class SignedRows : public ScalarRows<SignedRows> {
     }
 
   private:
-    explicit SignedRows(const ExactRows& rows) : ScalarRows(rows), cells_(rows.targets.size()) {}
+    SignedRows(const ExactRows& rows, std::span<const Cell> cells) : Base(rows), cells_(cells) {
+        for (const std::int64_t cell : cells) {
+            total_.sum += cell;
+            total_.weight += std::abs(cell);
+        }
+    }
 
-    std::vector<std::int32_t> cells_;
+    std::span<const Cell> cells_;  ///< sign times weight
     Sums total_;
 };
+
+/// Whether every target is the weight of its row or its negative.
+inline bool are_signs(const ExactRows& rows) {
+    if (rows.n_outputs != 1 || !rows.cells.empty()) return false;
+    bool all = true;
+    for (std::size_t row = 0; row < rows.weights.size(); ++row) {
+        const std::int64_t weight = rows.weights[row];
+        all &= rows.targets[row] == weight || rows.targets[row] == -weight;
+        all &= weight < (std::int64_t{1} << 51);
+    }
+    return all;
+}
+
+/// The targets as short words; nothing, if one is too long.
+inline std::vector<std::int32_t> short_cells(const ExactRows& rows) {
+    std::vector<std::int32_t> cells(rows.targets.size());
+    std::uint64_t longest = 0;
+    for (std::size_t row = 0; row < cells.size(); ++row) {
+        cells[row] = static_cast<std::int32_t>(rows.targets[row]);
+        longest |= static_cast<std::uint64_t>(rows.weights[row]);
+    }
+    if ((longest >> 31) != 0) cells.clear();
+    return cells;
+}
 
 /// One number per row; target and weight stand together, so that a row is one access.
 class NumberRows : public ScalarRows<NumberRows> {
   public:
     static constexpr bool kIsShort = false;
 
-    explicit NumberRows(const ExactRows& rows) : ScalarRows(rows), cells_(rows.weights.size()) {
+    explicit NumberRows(const ExactRows& rows) : ScalarRows(rows), cells_(rows.n_rows()) {
         for (std::size_t row = 0; row < cells_.size(); ++row) {
-            cells_[row] = {rows.targets[row], rows.weights[row]};
+            cells_[row] = rows.cells.empty()
+                              ? Sums{rows.targets[row], rows.weights[row]}
+                              : Sums{rows.cells[row], std::abs(std::int64_t{rows.cells[row]})};
             add(total_, cells_[row]);
         }
     }
@@ -308,92 +337,6 @@ class NumberRows : public ScalarRows<NumberRows> {
 
   private:
     std::vector<Sums> cells_;
-    Sums total_;
-};
-
-/// Several targets per row: one-hot classes, or a sign per class.
-class VectorRows {
-  public:
-    static constexpr bool kIsScalar = false;
-    struct Sums {
-        std::vector<std::int64_t> sums;
-        std::int64_t weight = 0;
-    };
-
-    explicit VectorRows(const ExactRows& rows) : rows_(rows), total_(none()) {
-        for (std::uint32_t row = 0; row < rows.weights.size(); ++row) add(total_, row);
-    }
-
-    const Sums& total() const { return total_; }
-    /// Of classes; a sign per class may be mixed whatever the sums are.
-    bool is_mixed(const Sums& sums) const {
-        return rows_.criterion != Criterion::kHamming &&
-               *std::max_element(sums.sums.begin(), sums.sums.end()) < sums.weight;
-    }
-    std::size_t n_orders() const { return rows_.n_outputs; }
-    Sums none() const { return {std::vector<std::int64_t>(rows_.n_outputs, 0), 0}; }
-    void add(Sums& sums, std::uint32_t row) const {
-        const std::int64_t* targets = rows_.targets.data() + row * rows_.n_outputs;
-        for (std::size_t k = 0; k < rows_.n_outputs; ++k) sums.sums[k] += targets[k];
-        sums.weight += rows_.weights[row];
-    }
-    static void add(Sums& sums, const Sums& other) {
-        for (std::size_t k = 0; k < sums.sums.size(); ++k) sums.sums[k] += other.sums[k];
-        sums.weight += other.weight;
-    }
-    static Sums difference(const Sums& all, const Sums& part) {
-        Sums rest = all;
-        for (std::size_t k = 0; k < rest.sums.size(); ++k) rest.sums[k] -= part.sums[k];
-        rest.weight -= part.weight;
-        return rest;
-    }
-    static double mean(const Sums& sums, std::size_t k) {
-        return static_cast<double>(sums.sums[k]) / static_cast<double>(sums.weight);
-    }
-
-    double gain(const Sums& left, const Sums& total) const {
-        switch (rows_.criterion) {
-            case Criterion::kSquared:
-                return squared(left, total);
-            case Criterion::kHamming:
-                return hamming(left, total);
-            default:
-                return majority(left, total);
-        }
-    }
-    void values(const Sums& sums, std::vector<double>& to) const {
-        for (std::size_t k = 0; k < rows_.n_outputs; ++k) {
-            to.push_back(mean(sums, k) * (rows_.target_scale / rows_.weight_scale));
-        }
-    }
-
-  private:
-    double squared(const Sums& left, const Sums& total) const {
-        double gain = 0.0;
-        for (std::size_t k = 0; k < rows_.n_outputs; ++k) {
-            gain += squared_gain({left.sums[k], left.weight, total.sums[k], total.weight});
-        }
-        return gain;
-    }
-    double hamming(const Sums& left, const Sums& total) const {
-        std::int64_t gained = 0;
-        for (std::size_t k = 0; k < rows_.n_outputs; ++k) {
-            gained += std::abs(left.sums[k]) + std::abs(total.sums[k] - left.sums[k]) -
-                      std::abs(total.sums[k]);
-        }
-        return 0.5 * static_cast<double>(gained);
-    }
-    double majority(const Sums& left, const Sums& total) const {
-        std::array<std::int64_t, 3> most{};
-        for (std::size_t k = 0; k < rows_.n_outputs; ++k) {
-            most[0] = std::max(most[0], left.sums[k]);
-            most[1] = std::max(most[1], total.sums[k] - left.sums[k]);
-            most[2] = std::max(most[2], total.sums[k]);
-        }
-        return static_cast<double>(most[0] + most[1] - most[2]);
-    }
-
-    const ExactRows& rows_;
     Sums total_;
 };
 

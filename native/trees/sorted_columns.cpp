@@ -1,7 +1,9 @@
 #include "native/trees/sorted_columns.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 
 #include "native/base/failure.hpp"
 #include "native/base/parallel.hpp"
@@ -36,28 +38,54 @@ std::vector<T> dense_values(const ColumnView& column, std::size_t n_rows) {
     return values;
 }
 
+/// A value and the row it is of. A short value and the row are one word, which moves at once.
+template <class T>
+struct Entry {
+    decltype(order_key(T{})) key;
+    std::uint32_t row;
+};
+
+/// Sorts entries by their keys, a byte at a time; entries of equal keys keep their order.
+template <class T>
+void sort_entries(std::vector<Entry<T>>& entries) {
+    std::array<std::array<std::uint32_t, 256>, sizeof(T)> counts{};
+    for (const Entry<T>& entry : entries) {
+        for (std::size_t byte = 0; byte < sizeof(T); ++byte) {
+            ++counts[byte][(entry.key >> (8 * byte)) & 255U];
+        }
+    }
+    std::vector<Entry<T>> other(entries.size());
+    for (std::size_t byte = 0; byte < sizeof(T); ++byte) {
+        auto& starts = counts[byte];
+        if (std::find(starts.begin(), starts.end(), entries.size()) != starts.end()) continue;
+        std::exclusive_scan(starts.begin(), starts.end(), starts.begin(), 0U);
+        for (const Entry<T> entry : entries) {
+            other[starts[(entry.key >> (8 * byte)) & 255U]++] = entry;
+        }
+        entries.swap(other);
+    }
+}
+
 template <class T>
 void sort_numbers(const ColumnView& column, std::size_t n_rows, SortedFeature& feature) {
     const std::vector<T> values = dense_values<T>(column, n_rows);
-    std::vector<T> present;
-    std::vector<std::int64_t> rows;  // go along with the values, as their weights would
+    std::vector<Entry<T>> present;
     std::vector<std::uint32_t> missing;
     present.reserve(n_rows);
-    rows.reserve(n_rows);
     for (std::size_t row = 0; row < n_rows; ++row) {
+        const auto number = static_cast<std::uint32_t>(row);
         if (std::isnan(values[row])) {
-            missing.push_back(static_cast<std::uint32_t>(row));
+            missing.push_back(number);
         } else {
-            present.push_back(values[row] + T{0});  // -0 is 0
-            rows.push_back(static_cast<std::int64_t>(row));
+            present.push_back({order_key(values[row] + T{0}), number});  // -0 is 0
         }
     }
-    radix_sort(present, rows);
+    sort_entries(present);
     feature.n_present = present.size();
     feature.order.reserve(n_rows);
     for (std::size_t i = 0; i < present.size(); ++i) {
-        const bool starts = i > 0 && present[i] != present[i - 1];
-        feature.order.emplace_back(static_cast<std::uint32_t>(rows[i]), starts);
+        const bool starts = i > 0 && present[i].key != present[i - 1].key;
+        feature.order.emplace_back(present[i].row, starts);
     }
     for (const std::uint32_t row : missing) feature.order.emplace_back(row, false);
 }

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy.optimize import linprog
 
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
+from spinney.ensembles.weak.hypothesis import Hypothesis
 
 RUDIN = np.array(  # Rudin, Daubechies & Schapire (2004): AdaBoost cycles, its margin stays at 1/3
     [

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
+from spinney.ensembles.weak.hypothesis import Hypothesis
 
 SAME = 1e-12
 

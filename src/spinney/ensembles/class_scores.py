@@ -24,7 +24,7 @@ class ClassScores(ClassifierMixin):
 
     def decision_function(self, X: TableLike) -> FloatArray:
         """Raw scores: (n_rows,) for one or two classes, (n_rows, n_classes) for more."""
-        return self._decisions(self._raw_scores(X))
+        return self._decisions(self._raw_scores(X), None)
 
     def predict_proba(self, X: TableLike) -> FloatArray:
         """Probability of each class; (n_rows, n_classes)."""
@@ -33,7 +33,8 @@ class ClassScores(ClassifierMixin):
 
     def predict_log_proba(self, X: TableLike) -> FloatArray:
         """Logarithm of ``predict_proba``."""
-        return np.log(self.predict_proba(X))
+        with np.errstate(divide="ignore"):  # minus infinity is what it is
+            return np.log(self.predict_proba(X))
 
     def predict(self, X: TableLike) -> AnyArray:
         """Likeliest class of each row; ties go to the first of ``classes_``."""
@@ -41,8 +42,8 @@ class ClassScores(ClassifierMixin):
 
     def staged_decision_function(self, X: TableLike) -> Iterator[FloatArray]:
         """Give what ``decision_function`` would say after each round."""
-        for scores in self._staged_scores(X):
-            yield self._decisions(scores)
+        for n_rounds, scores in enumerate(self._staged_scores(X), 1):
+            yield self._decisions(scores, n_rounds)
 
     def staged_predict_proba(self, X: TableLike) -> Iterator[FloatArray]:
         """Give what ``predict_proba`` would say after each round."""
@@ -54,7 +55,8 @@ class ClassScores(ClassifierMixin):
         for probabilities in self.staged_predict_proba(X):
             yield self._likeliest(probabilities)
 
-    def _decisions(self, scores: FloatArray) -> FloatArray:
+    def _decisions(self, scores: FloatArray, n_rounds: int | None) -> FloatArray:  # noqa: ARG002
+        """Give what is told of raw scores after so many rounds; None: after all."""
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def _likeliest(self, probabilities: FloatArray) -> AnyArray:

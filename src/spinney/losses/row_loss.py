@@ -10,12 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney.data.fixed_point import exact_sum, exact_sums, exact_total
-from spinney.losses.line_search import best_quantile_step, best_steps
+from spinney.losses.line_search import LONGEST_MOVE, best_quantile_step, best_steps
 from spinney.losses.loss import MultinomialLoss, PointLoss
 from spinney.typing import AnyArray, FloatArray, IntArray
-
-LONGEST_MOVE = 10.0
-"""Where a loss has no minimum, because all rows are of one class, a score moves by this much."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -47,15 +47,19 @@ from spinney.theory.second_order import leaf_output as leaf_output
 from spinney.theory.second_order import similarity as similarity
 from spinney.theory.second_order import split_gain as split_gain
 from spinney.theory.statements import Statement as Statement
+from spinney.theory.trace import DescentTrace as DescentTrace
+from spinney.theory.trace import MedianTrace as MedianTrace
 from spinney.theory.trace import Trace as Trace
 
 __all__: list[str] = [
     "Certificate",
     "CertificateReport",
     "Complexity",
+    "DescentTrace",
     "GameSolution",
     "MarginDistribution",
     "MarginRisk",
+    "MedianTrace",
     "Separability",
     "Statement",
     "Strength",

@@ -193,7 +193,9 @@ def certify(
     ----------
     fitted : booster
         With ``trace_``, ``margins(X, y)`` and ``complexity_class()``; ``members_vote`` is False
-        where members say anything between -1 and 1.
+        where members say anything between -1 and 1. ``minimises_exponential_loss`` makes wrong
+        weights be found out; ``potential_factor`` is more than 1 where rows and classes are
+        weighed in pairs.
     X, y : table and labels
         The rows it was trained on.
     delta : float in (0, 1)
@@ -252,9 +254,11 @@ def certify(
         draws=draws,
         seed=seed,
         notes=notes,
+        factor=float(getattr(fitted, "potential_factor", 1.0)),
     )
     evidence.check_lengths()
     evidence = _without_margins(evidence)
+    _check_same_weights(fitted, trace, evidence)
     certificate = Certificate(evidence, statements_of(evidence))
     certificate.verify()
     return certificate
@@ -268,6 +272,22 @@ def _check_same_rows(trace: Trace, margins: FloatArray, weights: FloatArray) -> 
         raise InvalidInput(
             f"The least margin of these rows is {found[0]!r}, but that of the training rows is "
             f"{said!r}: expected the rows, labels and weights that the booster was fitted to."
+        )
+
+
+def _check_same_weights(fitted: Any, trace: Trace, evidence: Evidence) -> None:
+    """Refuse other weights than those of the fit: what the booster minimised tells."""
+    if evidence.n_classes > 2 or not getattr(fitted, "minimises_exponential_loss", False):
+        return
+    with np.errstate(divide="ignore"):
+        reached = float(np.log(trace.objective[-1]))
+    if np.isfinite(reached) and abs(evidence.log_potential - reached) > _SAME * max(
+        1.0, abs(reached)
+    ):
+        raise InvalidInput(
+            "The logarithm of the mean of exp(-y F) over these rows is "
+            f"{evidence.log_potential!r}, but the booster reached {reached!r}: expected the rows "
+            "and weights that it was fitted to. Give the sample_weight of the fit."
         )
 
 

@@ -53,6 +53,9 @@ class Evidence:
     """What the signs were drawn by."""
     notes: tuple[str, ...] = ()
     """What is not stated, and why."""
+    factor: float = 1.0
+    """What the product of the normalisers must be multiplied by to bound the mean of exp(-y F):
+    more than 1 for boosters that weigh pairs of a row and a class."""
 
     def __post_init__(self) -> None:
         for name in _ARRAYS:
@@ -69,6 +72,11 @@ class Evidence:
     def log_product(self) -> float:
         """The logarithm of the product of the normalisers."""
         return float(np.log(self.normalisers).sum())
+
+    @property
+    def log_bound(self) -> float:
+        """The logarithm of what bounds the mean of exp(-y F)."""
+        return self.log_product + math.log(self.factor)
 
     @property
     def log_potential(self) -> float:
@@ -102,6 +110,7 @@ class Evidence:
             "hypotheses": None if self.hypotheses is None else list(self.hypotheses),
             "delta": self.delta,
             "seed": self.seed,
+            "factor": self.factor,
             "notes": list(self.notes),
         }
 
@@ -118,6 +127,7 @@ class Evidence:
                 hypotheses=None if hypotheses is None else tuple(hypotheses),
                 delta=inside("delta", stored["delta"], 0.0, 1.0),
                 seed=count("seed", stored["seed"], 0),
+                factor=inside("factor", stored.get("factor", 1.0), 0.0, math.inf),
                 notes=tuple(str(note) for note in stored["notes"]),
             )
         except (KeyError, TypeError) as problem:

@@ -111,13 +111,13 @@ def _about_training(evidence: Evidence) -> Iterator[Statement]:
         subject="log of the mean of exp(-y F)",
         value=evidence.log_potential,
         relation="=" if evidence.n_classes == 2 else "<=",
-        bound=evidence.log_product,
+        bound=evidence.log_bound,
     )
-    numbers = {"product": math.exp(evidence.log_product)}
+    numbers = {"product": math.exp(evidence.log_bound)}
     if _shrinks_as_it_should(evidence):
         found = training_error_bounds(effective_errors(evidence))
         names = ("power", "exponential_sum", "exponential")
-        numbers |= {name: float(getattr(found, name)[-1]) for name in names}
+        numbers |= {name: evidence.factor * float(getattr(found, name)[-1]) for name in names}
     for name, bound in numbers.items():
         yield Statement(
             name=name,
@@ -133,7 +133,7 @@ def _about_margins(evidence: Evidence) -> Iterator[Statement]:
     if not evidence.exponential:
         return
     for theta in evidence.thetas.tolist():
-        bound = math.exp(min(theta * evidence.norm + evidence.log_product, 700.0))
+        bound = math.exp(min(theta * evidence.norm + evidence.log_bound, 700.0))
         yield Statement(
             name=f"margin {theta:g}",
             subject=f"share of margins of {theta:g} or less",
@@ -143,9 +143,10 @@ def _about_margins(evidence: Evidence) -> Iterator[Statement]:
             vacuous=bound >= 1.0,
         )
     rarest = math.log(float(evidence.weights.min()))
-    yield _least_margin(evidence, "least margin", (rarest - evidence.log_product) / evidence.norm)
+    yield _least_margin(evidence, "least margin", (rarest - evidence.log_bound) / evidence.norm)
     if _votes_are_best(evidence):
         edge = 1.0 - 2.0 * float(effective_errors(evidence).max())
+        rarest -= math.log(evidence.factor)
         yield _least_margin(evidence, "upsilon", upsilon(edge) + rarest / evidence.norm)
 
 

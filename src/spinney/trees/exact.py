@@ -31,6 +31,12 @@ class GrownTree:
     leaf_of_row: CodeArray
     """(n_rows,): the node each training row ended in."""
 
+    n_threads: int = 1
+
+    def say(self, said: AnyArray) -> AnyArray:
+        """Give each training row the byte that its leaf says, of (n_nodes,); (n_rows, 1)."""
+        return _ext.say_of_rows(said, self.leaf_of_row, self.n_threads)
+
     @property
     def answers(self) -> FloatArray:
         """(n_rows, width): value of each training row's leaf."""
@@ -104,7 +110,28 @@ class SortedTable:
             settings.to_native(),
             self._n_threads,
         )
-        return GrownTree(_as_tree(grown, centre), grown["leaf_of_row"])
+        return self._as_grown(grown, centre)
+
+    def grow_signs(
+        self,
+        cells: CodeArray,
+        settings: TreeSettings,
+        *,
+        unit: float,
+        criterion: str = "squared",
+    ) -> GrownTree:
+        """Grow a tree of two classes on the weights of rows, negative for the first class.
+
+        The same tree as ``grow`` gives for signs and weights, without making them anew: for a
+        stump that would cost as much as looking at several features.
+        """
+        grown = self._native.grow_signs(
+            cells, unit, CRITERIA[criterion], settings.to_native(), self._n_threads
+        )
+        return self._as_grown(grown, 0.0)
+
+    def _as_grown(self, grown: dict[str, AnyArray], centre: FloatArray | float) -> GrownTree:
+        return GrownTree(_as_tree(grown, centre), grown["leaf_of_row"], self._n_threads)
 
     def _products(
         self, targets: FloatArray, weights: IntArray, *, centred: bool

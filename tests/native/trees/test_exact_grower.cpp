@@ -137,13 +137,15 @@ bool same(const ExactTree& a, const ExactTree& b) {
 }  // namespace
 
 TEST(a_stump_gains_as_much_as_the_best_of_all_cuts) {
-    for (const int kind : {0, 1, 2}) {  // short signs, signs of long weights, numbers
+    // Signs as short words, as long ones, with sums beyond floats; numbers.
+    for (const int kind : {0, 1, 2, 3}) {
         for (const Criterion criterion :
              {Criterion::kSquared, Criterion::kError, Criterion::kExponential}) {
-            if (kind == 2 && criterion != Criterion::kSquared) continue;  // of signs only
-            Problem problem = random_problem(900, 4, kind < 2);
+            if (kind == 3 && criterion != Criterion::kSquared) continue;  // of signs only
+            Problem problem = random_problem(900, 4, kind < 3);
             problem.criterion = criterion;
-            if (kind == 1) scale(problem, std::int64_t{1} << 40);
+            if (kind == 1) scale(problem, std::int64_t{1} << 25);
+            if (kind == 2) scale(problem, std::int64_t{1} << 40);
             const ExactTree tree = problem.grow(limits(1));
             CHECK(tree.nodes.feature[0] >= 0);
             const double expected = best_gain(problem);
@@ -314,6 +316,14 @@ TEST(several_classes_are_split_by_their_shares) {
     CHECK(tree.leaf_of_row[2] == tree.leaf_of_row[3]);
     CHECK(tree.leaf_of_row[1] != tree.leaf_of_row[2]);
     CHECK(tree.leaf_of_row[3] != tree.leaf_of_row[4]);
+}
+
+TEST(what_is_said_of_rows_is_what_their_leaves_say) {
+    const std::vector<std::int8_t> said = {0, -1, 1};
+    const std::vector<std::int32_t> leaves = {1, 2, 2, 1};
+    for (const int n_threads : {1, 3}) {
+        CHECK(say_of_rows(said, leaves, n_threads) == std::vector<std::int8_t>({-1, 1, 1, -1}));
+    }
 }
 
 CHECK_MAIN

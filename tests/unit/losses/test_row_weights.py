@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 
 from spinney._native import _ext
-from spinney.losses.row_weights import MarginWeights, RowCounts, RowWeights
+from spinney.errors import InvalidInput
+from spinney.losses.row_weights import MarginWeights, RowCounts, RowWeights, Vote
 
 few = settings(max_examples=50, deadline=None, derandomize=True)
 INSTRUCTION_SETS = ["portable", "avx2", "avx512"]
@@ -168,3 +169,55 @@ def test_a_given_distribution_is_rounded_for_one_repetition(problem):
     np.testing.assert_allclose(rows.whole / rows.whole.sum(), D, atol=len(D) * 2.0**-29)
     if np.array_equal(weights, np.rint(weights)):
         assert (rows.whole % weights.astype(int) == 0).all()
+
+
+@few
+@given(problems(), st.integers(0, 2**32), st.floats(-3, 3), st.floats(-3, 3))
+def test_a_vote_in_the_same_pass_is_a_vote_before_it(problem, seed, if_right, if_wrong):
+    margins, weights = problem
+    right = np.random.default_rng(seed).random(len(margins)) < 0.7
+    signs = np.where(np.random.default_rng(seed + 1).random(len(margins)) < 0.5, 1, -1)
+    counts = RowCounts(weights)
+    together = MarginWeights(margins, counts, signs=signs.astype(np.int8))
+    before = together.distribution
+    verdict = together.judge(right)
+    assert verdict.error == pytest.approx(before[~right].sum(), abs=1e-13)
+    moved = margins + np.where(right, if_right, if_wrong)
+    vote = verdict.vote(if_right, if_wrong)
+    assert vote.least == moved.min()
+    together.move(vote)
+    apart = MarginWeights(moved, counts)
+    assert margins.tobytes() == moved.tobytes()  # moved in place
+    assert together.distribution.tobytes() == apart.distribution.tobytes()
+    assert together.mean_exp == apart.mean_exp
+    assert together.whole.tolist() == apart.whole.tolist()
+    if together.cells is None:
+        assert len(counts.repetitions) > 0
+    else:
+        ones = MarginWeights(moved, counts, signs=np.ones(len(signs), np.int8)).cells
+        assert together.cells.signed.tolist() == (signs * ones.signed).tolist()
+        assert together.cells.total == ones.signed.sum() == ones.total
+        np.testing.assert_allclose(ones.signed / ones.total, apart.distribution, atol=1e-7)
+
+
+@few
+@given(problems(), st.integers(0, 2**32))
+def test_the_opposite_of_a_voter_is_wrong_where_it_is_right(problem, seed):
+    margins, weights = problem
+    right = np.random.default_rng(seed).random(len(margins)) < 0.7
+    rows = MarginWeights(margins, RowCounts(weights))
+    reversed_, opposite = rows.judge(right).reversed(), rows.judge(~right)
+    assert reversed_.error == pytest.approx(opposite.error, abs=1e-15)
+    assert reversed_.least_right == opposite.least_right
+    assert reversed_.least_wrong == opposite.least_wrong
+    assert reversed_.right.tolist() == opposite.right.tolist()
+
+
+def test_arrays_of_other_lengths_are_refused():
+    rows = MarginWeights(np.zeros(3), RowCounts(np.ones(3)))
+    with pytest.raises(InvalidInput, match="differ in length"):
+        rows.judge(np.ones(2, bool))
+    with pytest.raises(InvalidInput, match="differ in length"):
+        rows.move(Vote(np.ones(2, bool), 0.1, -0.1, -0.1))
+    with pytest.raises(InvalidInput, match="differ in length"):
+        MarginWeights(np.zeros(3), RowCounts(np.ones(3)), signs=np.ones(2, np.int8))

@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 from tests.reference.adaboost import answers, best_stump, slow_adaboost
 from tests.unit.theory.boosters import TOY10, TOY10_LABELS, Stumps, noisy_rows, problems
 
+from spinney import AdaBoostClassifier, DecisionTreeClassifier
 from spinney.errors import FalseCertificate, InvalidInput, InvalidInputType, InvalidParameter
 from spinney.theory import (
     Certificate,
@@ -356,3 +357,29 @@ def test_what_was_not_fitted_is_refused():
 def test_what_is_no_certificate_is_refused(stored):
     with pytest.raises(InvalidInput, match=r"expected|Give"):
         Certificate.from_dict(stored)
+
+
+@pytest.mark.parametrize("variant", ["discrete", "real", "gentle", "confidence", "m1"])
+def test_the_weights_of_the_fit_must_be_given(variant):
+    weights = np.random.default_rng(0).integers(1, 9, 60)
+    fitted = AdaBoostClassifier(variant=variant, n_estimators=8).fit(X, Y, weights)
+    assert certify(fitted, X, Y, sample_weight=weights, n_draws=5).verify()
+    for others in (None, weights[::-1]):
+        with pytest.raises(InvalidInput, match="Give the sample_weight of the fit"):
+            certify(fitted, X, Y, sample_weight=others, n_draws=5)
+
+
+@pytest.mark.parametrize(("variant", "factor"), [("m2", 2.0), ("mh", 1.5)])
+def test_boosters_of_pairs_bound_the_training_error_of_many_classes(variant, factor):
+    """Every row in error has a pair that weighs as much as is counted here."""
+    labels = np.digitize(X[:, 0] + X[:, 1] ** 2, [0.0, 1.0])
+    tree = DecisionTreeClassifier(max_depth=2)
+    for n_rounds in (1, 5, 60):
+        fitted = AdaBoostClassifier(tree, variant=variant, n_estimators=n_rounds).fit(X, labels)
+        found = certify(fitted, X, labels)
+        product = factor * float(np.prod(fitted.trace_.normalisers))
+        assert found["product"].bound == pytest.approx(product, rel=1e-9)
+        assert found.training_error == pytest.approx(1 - fitted.score(X, labels), abs=0.02)
+        assert found.training_error <= product
+        assert Certificate.from_dict(json.loads(json.dumps(found.to_dict()))).verify()
+    assert product < 1.0

@@ -13,6 +13,7 @@ from spinney.data.binning import Binner
 from spinney.data.intake import read_table
 from spinney.data.schema import FeatureSchema
 from spinney.data.target import Target
+from spinney.errors import InvalidInput
 from spinney.model import Policy, TreeForest
 from spinney.model.forest import Output, TreeSum, join_trees
 from spinney.trees.exact import SortedTable
@@ -358,3 +359,42 @@ def test_threads_share_large_tables():
     signs, weights = rng.choice([-1, 1], 30_000), rng.integers(1, 2**30, 30_000)
     trees = {bytes_of(Rows(X, n_threads=n).grow(signs, weights, 4).tree) for n in (1, 2, 3, 7)}
     assert len(trees) == 1
+
+
+@pytest.mark.parametrize("criterion", ["squared", "error", "exponential"])
+@pytest.mark.parametrize("depth", [1, 3])
+def test_cells_of_signs_grow_the_tree_of_signs_and_weights(criterion, depth):
+    rng = np.random.default_rng(depth)
+    X = rng.normal(size=(5000, 4)).round(2)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    signs = np.where(rng.random(5000) < 0.5 + 0.2 * np.sign(np.nan_to_num(X[:, 0])), 1, -1)
+    weights = rng.integers(0, 2**30, 5000)
+    plain = Rows(X).sorted.grow(signs[:, None], weights, limits(depth), criterion=criterion)
+    for n_threads in (1, 3):
+        cells = (signs * weights).astype(np.int32)
+        grown = Rows(X, n_threads=n_threads).sorted.grow_signs(
+            cells, limits(depth), unit=1.0 / weights.sum(), criterion=criterion
+        )
+        for name in grown.tree.__slots__:
+            np.testing.assert_array_equal(getattr(grown.tree, name), getattr(plain.tree, name))
+        np.testing.assert_array_equal(grown.leaf_of_row, plain.leaf_of_row)
+        said = np.arange(len(grown.tree), dtype=np.int8)
+        np.testing.assert_array_equal(grown.say(said)[:, 0], plain.leaf_of_row)
+
+
+def test_cells_with_sums_beyond_floats_are_kept_as_long_numbers():
+    X = np.arange(2**21 + 2, dtype=np.float32)[:, np.newaxis]
+    signs = np.where(X[:, 0] < 1e6, 1, -1)
+    cells = (signs * 2**30).astype(np.int32)
+    grown = Rows(X).sorted.grow_signs(cells, limits(1), unit=1.0)
+    assert grown.tree.threshold[0] == 999_999.5
+    assert grown.tree.weight[0] == len(X) * 2.0**30
+
+
+def test_rows_and_what_is_said_must_go_together():
+    rows = Rows(np.arange(6.0)[:, np.newaxis]).sorted
+    grown = rows.grow_signs(np.array([1, 1, 1, -1, -1, -1], np.int32), limits(1), unit=1.0)
+    with pytest.raises(InvalidInput, match="leaf that is not there"):
+        grown.say(np.zeros(2, np.int8))
+    with pytest.raises(InvalidInput, match="differ in length"):
+        rows.grow_signs(np.ones(5, np.int32), limits(1), unit=1.0)

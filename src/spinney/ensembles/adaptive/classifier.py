@@ -7,9 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import is_classifier
 
-from spinney.ensembles.adaptive.base_trees import exact_tree_plan
 from spinney.ensembles.adaptive.corrective import Corrective
-from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
 from spinney.ensembles.adaptive.pairs import M2, MH
 from spinney.ensembles.adaptive.rounds import boost
 from spinney.ensembles.adaptive.scores import Gentle, Logit, Real
@@ -28,6 +26,8 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.ensembles.parameters import Real as RealNumber
+from spinney.ensembles.weak.base_trees import exact_tree_plan
+from spinney.ensembles.weak.learners import SumOutput, WeakLearner
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.losses.row_weights import RowWeights
 from spinney.typing import AnyArray, RandomState, TableLike
@@ -258,6 +258,22 @@ class AdaBoostClassifier(VoteBooster):
         return self._variant(
             TrainingRows.weighted(np.zeros(1, np.int64), n_classes, np.ones(1))
         ).form
+
+    @property
+    def minimises_exponential_loss(self) -> bool:
+        """Whether ``trace_.objective`` is the mean of exp(-y F) over the rows, by their weights."""
+        others = ("logit", "arc_x4", "m2", "mh")
+        return len(self.classes_) == 2 and self.variant not in others
+
+    @property
+    def potential_factor(self) -> float:
+        """What the product of normalisers is multiplied by to bound the mean of exp(-y F).
+
+        Of "m2" a row in error has a wrong class that leads, one of K - 1. Of "mh" the true class
+        and one that leads it have exp(-F) + exp(F') of at least 2 exp(-lead / 2), of K classes.
+        """
+        n_classes = len(self.classes_)
+        return {"m2": n_classes - 1.0, "mh": n_classes / 2.0}.get(self.variant, 1.0)
 
     def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
         super()._adopt_attributes(meta, arrays)

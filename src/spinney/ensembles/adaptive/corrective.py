@@ -4,9 +4,10 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from spinney.ensembles.adaptive.learners import WeakLearner
-from spinney.ensembles.adaptive.variant import LARGEST_ALPHA, Refusal, Round, Rules, TrainingRows
+from spinney.ensembles.adaptive.variant import Refusal, Round, Rules, TrainingRows
 from spinney.ensembles.adaptive.votes import Votes
+from spinney.ensembles.weak.learners import WeakLearner
+from spinney.losses.line_search import LONGEST_MOVE
 from spinney.losses.row_weights import exp_or_infinity
 from spinney.typing import FloatArray
 
@@ -15,7 +16,7 @@ class Corrective(Votes):
     """Discrete AdaBoost of two classes whose weights minimise the loss over all votes so far.
 
     The loss is never above that of plain AdaBoost after as many rounds. Where votes separate the
-    classes there is no minimum, and weights end at ``LARGEST_ALPHA``.
+    classes there is no minimum, and weights end at ``LONGEST_MOVE``.
     """
 
     def reset(self) -> bool:
@@ -25,7 +26,7 @@ class Corrective(Votes):
     def __init__(self, rows: TrainingRows, rules: Rules) -> None:
         super().__init__(rows, rules)
         self._columns: list[FloatArray] = []
-        self._signs: list[float] = []
+        self._turns: list[float] = []
         self.alphas = np.empty(0)
 
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
@@ -37,7 +38,7 @@ class Corrective(Votes):
             return made
         sign = 1.0 if made.weights[0] > 0 else -1.0
         self._columns.append((self._margins - margins) / made.alpha)
-        self._signs.append(sign)
+        self._turns.append(sign)
         self.alphas = self._weigh_votes(np.append(self.alphas, made.alpha))
         self._margins = np.column_stack(self._columns) @ self.alphas
         self._total_alpha = float(self.alphas.sum())
@@ -57,7 +58,7 @@ class Corrective(Votes):
     @property
     def final_weights(self) -> FloatArray:
         """Weights of the members as the last round left them."""
-        return np.array(self._signs) * self.alphas
+        return np.array(self._turns) * self.alphas
 
     def _weigh_votes(self, start: FloatArray) -> FloatArray:
         """Minimise the logarithm of the loss, a convex function, over weights of votes."""
@@ -69,10 +70,10 @@ class Corrective(Votes):
             total = logsumexp(logs)
             return float(total), -(np.exp(logs - total) @ matrix)
 
-        bounds = [(0.0, LARGEST_ALPHA)] * len(start)
+        bounds = [(0.0, LONGEST_MOVE)] * len(start)
         found = minimize(
             loss,
-            np.minimum(start, LARGEST_ALPHA),
+            np.minimum(start, LONGEST_MOVE),
             jac=True,
             bounds=bounds,
             method="L-BFGS-B",

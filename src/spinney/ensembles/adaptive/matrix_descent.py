@@ -5,13 +5,12 @@ logarithms, so that the arithmetic of round 100 000 is as good as that of the fi
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import brentq
 
 from spinney.losses import MarginLoss
+from spinney.losses.line_search import first_root
 from spinney.theory.trace import Trace
 from spinney.typing import FloatArray
 
@@ -83,19 +82,7 @@ class Rows:
         def pull(step: float) -> float:
             return float(self.pulls(scores + step * change, view.log_unit) @ change)
 
-        return _first_root(pull, most)
-
-
-def _first_root(pull: Callable[[float], float], most: float) -> float:
-    """Find where a function that starts above 0 gets there: 0 if it does not start above."""
-    low, high = 0.0, min(1.0, most)
-    if pull(low) <= 0.0:
-        return 0.0
-    while pull(high) > 0.0:
-        if high >= most:
-            return most
-        low, high = high, min(2.0 * high, most)
-    return float(brentq(pull, low, high, xtol=1e-15, rtol=4 * np.finfo(float).eps))
+        return first_root(pull, most)
 
 
 def _normalise(powers: FloatArray) -> tuple[float, FloatArray]:

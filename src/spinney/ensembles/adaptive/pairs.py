@@ -4,8 +4,6 @@ import abc
 
 import numpy as np
 
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
-from spinney.ensembles.adaptive.learners import SumOutput, TreeLearner, WeakLearner
 from spinney.ensembles.adaptive.variant import (
     Refusal,
     Round,
@@ -14,7 +12,9 @@ from spinney.ensembles.adaptive.variant import (
     Variant,
     weights_from_logs,
 )
-from spinney.ensembles.adaptive.votes import LEAST_EDGE, call_alpha
+from spinney.ensembles.adaptive.votes import call_alpha
+from spinney.ensembles.weak.hypothesis import LEAST_EDGE, Hypothesis
+from spinney.ensembles.weak.learners import SumOutput, TreeLearner, WeakLearner
 from spinney.losses.row_weights import RowWeights, exp_or_infinity
 from spinney.model.elementary import exact_log, log_of
 from spinney.typing import FloatArray

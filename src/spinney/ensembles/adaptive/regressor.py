@@ -1,7 +1,7 @@
 """AdaBoost for numbers: AdaBoost.R2."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,24 +9,25 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import get_tags
 
 from spinney.data.fixed_point import exact_sum
-from spinney.ensembles.adaptive.base_trees import exact_tree_plan, member_estimator
-from spinney.ensembles.adaptive.foreign import ForeignLearner, flat_rows, foreign_rows
-from spinney.ensembles.adaptive.importances import mean_importances
-from spinney.ensembles.adaptive.learners import SumOutput, TreeLearner
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
-from spinney.ensembles.functional.learners import check_base
 from spinney.ensembles.parameters import Checked, Choice, Integer, Jobs, Real, Rule, Seed
 from spinney.ensembles.trees.decision_tree import DecisionTreeRegressor
-from spinney.errors import InvalidModel
+from spinney.ensembles.weak.base_trees import DEFAULT_DEPTH, exact_tree_plan, member_estimator
+from spinney.ensembles.weak.checks import check_base, check_squares
+from spinney.ensembles.weak.foreign import ForeignLearner, flat_rows, foreign_rows
+from spinney.ensembles.weak.importances import mean_importances
+from spinney.ensembles.weak.learners import SumOutput, TreeLearner
+from spinney.ensembles.weak.trace_files import check_round_numbers
 from spinney.losses.row_weights import RowCounts, RowWeights
 from spinney.model import Model, Policy
 from spinney.model.median import Median, MedianForest, MemberMedian
 from spinney.model.model import State
 from spinney.randomness import seed_from
+from spinney.theory.trace import MedianTrace
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
-DEFAULT_TREE = DecisionTreeRegressor(max_depth=3)
+DEFAULT_TREE = DecisionTreeRegressor(max_depth=DEFAULT_DEPTH)
 LEAST_WEIGHT = np.finfo(float).eps
 """Rows keep at least this share of the weight; scikit-learn's number."""
 LOSSES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
@@ -37,19 +38,15 @@ LOSSES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
 """From errors as shares of the largest to losses from 0 to 1."""
 
 
-@dataclass(slots=True, eq=False)
-class Rounds:
-    """Members, their weights in the median, and their mean losses."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Round:
+    """A member, and what it did; the numbers are those of a ``MedianTrace``."""
 
-    members: list[Any] = field(default_factory=list)
-    weights: list[float] = field(default_factory=list)
-    errors: list[float] = field(default_factory=list)
-
-    def add(self, member: Any, weight: float, error: float) -> None:
-        """Take a member in."""
-        self.members.append(member)
-        self.weights.append(weight)
-        self.errors.append(error)
+    member: Any
+    error: float
+    alpha: float
+    normaliser: float
+    largest_error: float
 
 
 class AdaBoostRegressor(RegressorMixin, Estimator):
@@ -88,6 +85,8 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         The weight of each member in the median, ln((1 - error) / error) times the learning rate,
         and its mean loss. One number per member.
     feature_importances_ : ndarray
+    trace_ : MedianTrace
+        Mean loss, weight, normaliser and largest error of every round.
 
     References
     ----------
@@ -118,6 +117,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         "n_jobs": Jobs(),
     }
     model_: Median
+    trace_: MedianTrace
 
     def __init__(
         self,
@@ -171,17 +171,19 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         )
         flat = flat_rows(X) if self.estimator is not None else X
         reading = read_rows(flat, y, sample_weight, settings)
+        check_squares(reading.y, type(self).__name__)
         learner = self._learner(X, reading)
-        rounds = self._boost(learner, reading)
-        weights = np.array(rounds.weights)
+        rounds, reason = self._boost(learner, reading)
+        members = [one.member for one in rounds]
+        trace = _trace(rounds, reason)
         if isinstance(learner, TreeLearner):
             output = SumOutput("identity", np.zeros(1))
-            self._adopt(MedianForest(learner.freeze(rounds.members, weights, "values", output)))
+            self._adopt(MedianForest(learner.freeze(members, trace.alphas, "values", output)))
         else:
             self._adopt(
-                MemberMedian(rounds.members, weights, schema=reading.schema, target=reading.target)
+                MemberMedian(members, trace.alphas, schema=reading.schema, target=reading.target)
             )
-        self.estimator_errors_ = np.array(rounds.errors)
+        self.trace_ = trace
         return self
 
     def _learner(self, X: TableLike, reading: Reading) -> TreeLearner | ForeignLearner:
@@ -200,9 +202,11 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
             n_threads=self._n_threads(),
         )
 
-    def _boost(self, learner: TreeLearner | ForeignLearner, reading: Reading) -> Rounds:
-        """Ask, judge, and move the weights of rows to where the errors are."""
-        y, rounds = np.ascontiguousarray(reading.y[:, 0]), Rounds()
+    def _boost(
+        self, learner: TreeLearner | ForeignLearner, reading: Reading
+    ) -> tuple[list[Round], str]:
+        """Ask, judge, and move the weights of rows to where the errors are; say why it ended."""
+        y, rounds = np.ascontiguousarray(reading.y[:, 0]), list[Round]()
         counts = RowCounts(np.ones(len(y)) if reading.weights is None else reading.weights)
         of_one = np.full(len(y), 1.0 / counts.total)  # weight of one repetition of each row
         for number in range(self.n_estimators):
@@ -210,20 +214,23 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
             asked = counts.weights * of_one
             hypothesis = learner.regress(y, RowWeights(asked, counts), number)
             errors = np.abs(hypothesis.answers[:, 0] - y)
-            losses = LOSSES[self.loss](errors / (errors.max() or 1.0))
+            largest = float(errors.max())
+            losses = LOSSES[self.loss](errors / (largest or 1.0))
             error = exact_sum(counts.weights, of_one * losses)
             if error <= 0:
-                rounds.add(hypothesis.member, 1.0, 0.0)
-                break
+                rounds.append(Round(hypothesis.member, 0.0, 1.0, 1.0, largest))
+                return rounds, "the last learner made no error"
             if error >= 0.5:
-                if not rounds.members:
-                    rounds.add(hypothesis.member, 0.0, 1.0)
-                break
+                if not rounds:
+                    rounds.append(Round(hypothesis.member, 1.0, 0.0, 1.0, largest))
+                return rounds, f"the mean loss of round {number + 1} was a half or more"
             beta = error / (1 - error)
-            rounds.add(hypothesis.member, self.learning_rate * np.log(1 / beta), error)
             of_one = of_one * beta ** ((1 - losses) * self.learning_rate)
-            of_one /= exact_sum(counts.weights, of_one)
-        return rounds
+            kept = exact_sum(counts.weights, of_one)
+            of_one /= kept
+            alpha = self.learning_rate * float(np.log(1 / beta))
+            rounds.append(Round(hypothesis.member, error, alpha, kept, largest))
+        return rounds, "all rounds were done"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -270,13 +277,28 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         """Mean of the members' importances, by their weights."""
         return mean_importances(self.estimators_, self.estimator_weights_)
 
+    @property
+    def estimator_errors_(self) -> FloatArray:
+        """Mean loss of each member under the weights it saw."""
+        self._check_fitted()
+        return self.trace_.errors
+
     def _attributes(self) -> State:
-        return {}, {"errors": self.estimator_errors_}
+        trace = self.trace_
+        arrays = {name: np.array(getattr(trace, name)) for name in trace.ARRAYS}
+        return {"stop_reason": trace.stop_reason}, arrays
 
     def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-        errors = arrays.get("errors", np.empty(0))
-        if meta or set(arrays) != {"errors"} or errors.dtype != "<f8" or errors.ndim != 1:
-            raise InvalidModel("what the estimator knows beside its model is missing or unknown")
-        if len(errors) != len(self.model_):
-            raise InvalidModel("there must be one error for each member")
-        self.estimator_errors_ = errors.copy()
+        check_round_numbers(MedianTrace, {"stop_reason": str}, meta, arrays, len(self.model_))
+        parts: dict[str, Any] = {**meta, **{name: a.copy() for name, a in arrays.items()}}
+        self.trace_ = MedianTrace(**parts)
+
+
+def _trace(rounds: list[Round], reason: str) -> MedianTrace:
+    names = {"errors": "error", "alphas": "alpha", "normalisers": "normaliser"}
+    names["largest_errors"] = "largest_error"
+    arrays = {
+        name: np.array([getattr(one, of_one) for one in rounds], np.float64)
+        for name, of_one in names.items()
+    }
+    return MedianTrace(**arrays, stop_reason=reason)

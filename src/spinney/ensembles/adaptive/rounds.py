@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney.ensembles.adaptive.learners import WeakLearner
 from spinney.ensembles.adaptive.variant import Refusal, Round, Variant
+from spinney.ensembles.weak.learners import WeakLearner
 from spinney.theory.trace import Trace
 from spinney.typing import FloatArray
 

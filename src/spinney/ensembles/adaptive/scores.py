@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
 from spinney.ensembles.adaptive.variant import (
     Refusal,
     Round,
@@ -11,6 +10,7 @@ from spinney.ensembles.adaptive.variant import (
     Variant,
     weights_from_logs,
 )
+from spinney.ensembles.weak.learners import SumOutput, WeakLearner
 from spinney.losses.row_weights import RowWeights, exp_or_infinity
 from spinney.model.elementary import exact_log, log_of
 from spinney.model.links import apply_link

@@ -9,10 +9,10 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.utils import _safe_indexing
 
 from spinney.data.weights import near_one, read_weights
-from spinney.ensembles.adaptive.learners import TreeLearner
 from spinney.ensembles.adaptive.rounds import Boosted, boost
 from spinney.ensembles.adaptive.variant import Variant
 from spinney.ensembles.adaptive.vote_booster import Preparation
+from spinney.ensembles.weak.learners import TreeLearner
 from spinney.errors import InvalidInput
 from spinney.randomness import seed_from
 from spinney.typing import AnyArray, FloatArray, TableLike

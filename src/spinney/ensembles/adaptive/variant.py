@@ -7,16 +7,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
+from spinney.ensembles.weak.learners import SumOutput, WeakLearner
 from spinney.losses.row_weights import RowCounts, RowWeights
 from spinney.model.elementary import exact_log, exp_of
 from spinney.typing import FloatArray, IntArray
 
 Alpha: TypeAlias = str | Callable[[float], float]
 """``"exact"``, ``"line_search"``, or a function from the weighted error to the vote's weight."""
-
-LARGEST_ALPHA = 10.0
-"""Where the exponential loss has no minimum, because no row is voted wrong, a step ends here."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,32 +122,3 @@ def weights_from_logs(logs: FloatArray) -> tuple[FloatArray, float]:
     weights = exp_of(logs - largest)
     total = float(weights.sum())
     return weights / total, exact_log(total) + largest
-
-
-def line_search(distribution: FloatArray, products: FloatArray) -> float:
-    """Find the step a that minimises the sum of D exp(-a u); convex, so its slope has one root.
-
-    Newton's steps, kept inside a bracket that halves when they leave it. Where all u have one sign
-    there is no minimum, and the step is as long as ``LARGEST_ALPHA``.
-    """
-
-    def slope(step: float) -> tuple[float, float]:
-        weights = distribution * exp_of(-step * products)
-        first = weights * products
-        return -float(first.sum()), float((first * products).sum())
-
-    low, high = -LARGEST_ALPHA, LARGEST_ALPHA
-    if slope(low)[0] >= 0:
-        return low
-    if slope(high)[0] <= 0:
-        return high
-    step = 0.0
-    for _ in range(200):
-        gradient, curvature = slope(step)
-        low, high = (step, high) if gradient < 0 else (low, step)
-        newton = step - gradient / curvature if curvature > 0 else low
-        step_next = newton if low < newton < high else (low + high) / 2
-        if abs(step_next - step) <= 1e-15 * max(1.0, abs(step)):
-            return step_next
-        step = step_next
-    return step

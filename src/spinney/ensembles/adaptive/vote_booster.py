@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from spinney.data.table import Kind
 from spinney.data.weights import near_one
-from spinney.ensembles.adaptive.base_trees import exact_tree_plan, member_estimator, most_leaves
-from spinney.ensembles.adaptive.foreign import ForeignLearner, flat_rows, foreign_rows
-from spinney.ensembles.adaptive.hypothesis import Ask, Hypothesis
-from spinney.ensembles.adaptive.importances import member_importances
-from spinney.ensembles.adaptive.learners import SumOutput, TreeLearner, WeakLearner
-from spinney.ensembles.adaptive.trace_files import trace_from, trace_state
 from spinney.ensembles.adaptive.variant import TrainingRows
+from spinney.ensembles.class_scores import ClassScores
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.parameters import BaseLearner, Checked, Choice, Integer, Jobs, Rule, Seed
+from spinney.ensembles.weak.base_trees import exact_tree_plan, member_estimator, most_leaves
+from spinney.ensembles.weak.foreign import ForeignLearner, flat_rows, foreign_rows
+from spinney.ensembles.weak.hypothesis import Ask, Hypothesis
+from spinney.ensembles.weak.importances import member_importances
+from spinney.ensembles.weak.learners import SumOutput, TreeLearner, WeakLearner
+from spinney.ensembles.weak.trace_files import trace_from, trace_state
 from spinney.errors import InvalidInput, InvalidModel, NothingLearnt
 from spinney.losses.row_weights import RowWeights
 from spinney.model import Model, Policy, TreeForest
@@ -52,7 +52,7 @@ class Preparation:
     learner: WeakLearner
 
 
-class VoteBooster(ClassifierMixin, Estimator):
+class VoteBooster(ClassScores, Estimator):
     """Base of the boosters: a subclass has parameters, and a way to choose members and weights."""
 
     _task = "classification"
@@ -227,6 +227,16 @@ class VoteBooster(ClassifierMixin, Estimator):
         return "trees", self.n_features_in_, most
 
     @property
+    def minimises_exponential_loss(self) -> bool:
+        """Whether ``trace_.objective`` is the mean of exp(-y F) over the rows, by their weights."""
+        return False
+
+    @property
+    def potential_factor(self) -> float:
+        """What the product of normalisers is multiplied by to bound the mean of exp(-y F)."""
+        return 1.0
+
+    @property
     def members_vote(self) -> bool:
         """Whether members say one of the classes, and nothing in between."""
         return self._form(len(self.classes_)) in ("signs", "votes", "one_hot", "class_signs")
@@ -263,11 +273,11 @@ class VoteBooster(ClassifierMixin, Estimator):
         weights = model.weights if isinstance(model, MemberSum) else model.arrays["tree_weight"]
         return np.abs(weights)
 
-    def _decisions(self, scores: FloatArray, n_members: int) -> FloatArray:
+    def _decisions(self, scores: FloatArray, n_rounds: int | None) -> FloatArray:
         """Bring votes to shares of all votes; leave real-valued scores as they are."""
         form = self._form(len(self.classes_))
         if form not in ("values", "half_log_odds", "log_shares"):
-            scores = scores / (self._member_weights()[:n_members].sum() or 1.0)
+            scores = scores / (self._member_weights()[:n_rounds].sum() or 1.0)
         if scores.shape[1] == 2:  # of pairs: a score for each of two classes
             return np.asarray((scores[:, 1] - scores[:, 0]) / (2.0 if form == "class_signs" else 1))
         return scores[:, 0] if scores.shape[1] == 1 else scores
@@ -281,8 +291,7 @@ class VoteBooster(ClassifierMixin, Estimator):
             Of votes the weighted mean: for two classes from -1 to 1, positive for the second. Of
             real-valued variants (real, gentle, logit) the score itself: half the log-odds.
         """
-        scores = self._raw_scores(X)
-        return self._decisions(scores, len(self.model_))
+        return super().decision_function(X)
 
     def predict_proba(self, X: TableLike) -> FloatArray:
         """Probability of each class; (n_rows, n_classes): 1 / (1 + exp(-2 F)) for two."""
@@ -290,30 +299,6 @@ class VoteBooster(ClassifierMixin, Estimator):
             return self._through_link(self._raw_scores(X))
         probabilities: FloatArray = self._predictions(X)
         return probabilities
-
-    def predict_log_proba(self, X: TableLike) -> FloatArray:
-        """Logarithm of ``predict_proba``."""
-        with np.errstate(divide="ignore"):  # minus infinity is what it is
-            return np.log(self.predict_proba(X))
-
-    def predict(self, X: TableLike) -> AnyArray:
-        """Likeliest class of each row; ties go to the first of ``classes_``."""
-        return self._likeliest(self.predict_proba(X))
-
-    def staged_decision_function(self, X: TableLike) -> Iterator[FloatArray]:
-        """Give what ``decision_function`` would say after each round."""
-        for number, scores in enumerate(self._staged_scores(X), 1):
-            yield self._decisions(scores, number)
-
-    def staged_predict_proba(self, X: TableLike) -> Iterator[FloatArray]:
-        """Give what ``predict_proba`` would say after each round."""
-        for scores in self._staged_scores(X):
-            yield self._through_link(scores)
-
-    def staged_predict(self, X: TableLike) -> Iterator[AnyArray]:
-        """Give what ``predict`` would say after each round."""
-        for probabilities in self.staged_predict_proba(X):
-            yield self._likeliest(probabilities)
 
     def staged_score(self, X: TableLike, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Give the accuracy after each round."""
@@ -326,10 +311,6 @@ class VoteBooster(ClassifierMixin, Estimator):
         model = self.model_
         link = model.link if isinstance(model, MemberSum) else model.output.link
         return apply_link(link, scores, n_threads=self._n_threads())
-
-    def _likeliest(self, probabilities: FloatArray) -> AnyArray:
-        labels: AnyArray = self.classes_[probabilities.argmax(axis=1)]
-        return labels
 
     def margins(self, X: TableLike, y: Any) -> FloatArray:
         """Give the normalised margin of each row: positive where the vote is right; (n_rows,).

@@ -4,24 +4,20 @@ import math
 
 import numpy as np
 
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
-from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
 from spinney.ensembles.adaptive.variant import (
-    LARGEST_ALPHA,
     Refusal,
     Round,
     Rules,
     TrainingRows,
     Variant,
-    line_search,
 )
+from spinney.ensembles.weak.hypothesis import LEAST_EDGE, Hypothesis
+from spinney.ensembles.weak.learners import SumOutput, WeakLearner
 from spinney.errors import InvalidParameter
-from spinney.losses.row_weights import MarginWeights, exp_or_infinity, move_margins
+from spinney.losses.line_search import LONGEST_MOVE, best_vote
+from spinney.losses.row_weights import MarginWeights, Verdict, exp_or_infinity
 from spinney.model.elementary import exact_log, exp_of, log_of
 from spinney.typing import BoolArray, FloatArray, IntArray
-
-LEAST_EDGE = 1e-12
-"""A learner closer to guessing than this knows nothing."""
 
 
 class Votes(Variant):
@@ -41,15 +37,23 @@ class Votes(Variant):
         self._origin: FloatArray | None = None
         """Margins when the weights began anew; None: they never did."""
         self._total_alpha = 0.0
+        self._signs = (2 * rows.codes - 1).astype(np.int8) if rows.n_classes == 2 else None
         self._weigh()
         self._votes = np.zeros((rows.n_rows, rows.n_classes)) if rows.n_classes > 2 else None
 
-    def _weigh(self, least: float | None = None) -> None:
-        """Find the weights of the next round, and the objective, from the scores."""
-        self._weights = MarginWeights(self._margins, self.rows.counts, least=least)
-        self._objective = self._weights.mean_exp
+    def _weigh(self) -> None:
+        """Find the weights of the next round, and the objective, from the margins."""
+        counts, signs = self.rows.counts, self._signs
+        self._all = MarginWeights(self._margins, counts, signs=signs)
+        self._look()
+
+    def _look(self) -> None:
+        """Find them from what all rows weigh."""
+        self._objective, self._least = self._all.mean_exp, self._all.least
+        self._weights = self._all
         if self._origin is not None:
-            self._weights = MarginWeights(self._margins - self._origin, self.rows.counts)
+            since = self._margins - self._origin
+            self._weights = MarginWeights(since, self.rows.counts, signs=self._signs)
 
     @property
     def weights(self) -> MarginWeights:
@@ -65,28 +69,28 @@ class Votes(Variant):
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
         """Ask for labels, weigh the vote by its error."""
         hypothesis = learner.classify(self.weights, self.form, number)
-        right = self._right(hypothesis)
-        error = self._weights.share_of(~right)
+        verdict = self._weights.judge(self._right(hypothesis))
         sign = 1.0
-        if error > 0.5 and self.rows.n_classes == 2 and self.rules.on_weak_failure == "reverse":
-            error, right, sign = 1.0 - error, ~right, -1.0
-        if error >= self._most_error() - LEAST_EDGE:
+        reverses = self.rows.n_classes == 2 and self.rules.on_weak_failure == "reverse"
+        if verdict.error > 0.5 and reverses:
+            verdict, sign = verdict.reversed(), -1.0
+        if verdict.error >= self._most_error() - LEAST_EDGE:
             return Refusal(f"round {number + 1} found no learner better than guessing")
-        clipped = max(error, self.rules.eps_clip)
-        weight = self._weight(right, clipped) * self.rules.learning_rate
-        return self._take(hypothesis, right, error, sign * weight)
+        clipped = max(verdict.error, self.rules.eps_clip)
+        weight = self._weight(verdict.right, clipped) * self.rules.learning_rate
+        return self._take(hypothesis, verdict, sign * weight)
 
-    def _take(
-        self, hypothesis: Hypothesis, right: BoolArray, error: float, signed_weight: float
-    ) -> Round:
-        weight = abs(signed_weight)
+    def _take(self, hypothesis: Hypothesis, verdict: Verdict, signed_weight: float) -> Round:
+        weight, error = abs(signed_weight), verdict.error
         cost = self._cost_of_wrong() * weight
         if_right, if_wrong = weight - cost, -cost
         gained = (1 - error) * exp_or_infinity(-if_right)
         lost = error * exp_or_infinity(-if_wrong)
-        least = move_margins(self._margins, right, if_right, if_wrong)
         self._total_alpha += weight / 2
-        self._weigh(least)
+        if self._origin is not None:  # it looked at margins since then
+            verdict = self._all.judge(verdict.right)
+        self._all.move(verdict.vote(if_right, if_wrong))
+        self._look()
         ends = ""
         if error <= self.rules.eps_clip:
             ends = "the last learner made no error"
@@ -104,8 +108,10 @@ class Votes(Variant):
 
     def _right(self, hypothesis: Hypothesis) -> BoolArray:
         answers = hypothesis.answers
-        if self.rows.n_classes == 2:
-            return np.asarray((answers[:, 0] > 0) == (self.rows.codes == 1))
+        if self._signs is not None:
+            if answers.dtype == np.int8:  # signs already
+                return np.asarray(answers[:, 0] == self._signs)
+            return np.asarray((answers[:, 0] > 0) == (self._signs > 0))
         return np.asarray(answers.argmax(axis=1) == self.rows.codes)
 
     def _cost_of_wrong(self) -> float:
@@ -128,7 +134,7 @@ class Votes(Variant):
     def _search(self, right: BoolArray, wrong_share: float) -> float:
         """Find the least Z numerically, where wrong answers cost this share of the weight."""
         products = 2.0 * (np.where(right, 1.0, 0.0) - wrong_share)
-        return 2.0 * line_search(self.weights.distribution, products)
+        return 2.0 * best_vote(self.weights.distribution, products)
 
     def _model_weight(self, weight: float) -> float:
         # Scores of two classes are F; of more, logarithms of probabilities up to a shift.
@@ -137,7 +143,7 @@ class Votes(Variant):
 
     def _min_margin(self, hypothesis: Hypothesis, weight: float) -> float:
         if self._votes is None:
-            least = self._margins.min()
+            least = self._least
         else:
             least = add_votes(self._votes, hypothesis.answers, weight / 2, self.rows.codes)
         return float(least / self._total_alpha)
@@ -198,7 +204,7 @@ class Confidence(Votes):
         if callable(self.rules.alpha):
             alpha = math.copysign(call_alpha(self.rules.alpha, (1.0 - abs(edge)) / 2), edge)
         else:
-            alpha = line_search(distribution, products)
+            alpha = best_vote(distribution, products)
         alpha *= self.rules.learning_rate
         normaliser = float((distribution * exp_of(-alpha * products)).sum())
         self._margins += alpha * products
@@ -214,7 +220,7 @@ class Confidence(Votes):
             normaliser=normaliser,
             objective=self._objective,
             min_margin=float(self._margins.min() / self._total_alpha),
-            ends="" if abs(alpha) < LARGEST_ALPHA else "the last learner made no error",
+            ends="" if abs(alpha) < LONGEST_MOVE else "the last learner made no error",
         )
 
 
@@ -225,9 +231,11 @@ class ArcX4(Votes):
         self._n_wrong = np.zeros(rows.n_rows)
         super().__init__(rows, rules)
 
-    def _weigh(self, least: float | None = None) -> None:  # noqa: ARG002 - of margins
-        self._weights = MarginWeights(-log_of(1.0 + self._n_wrong**4), self.rows.counts)
+    def _weigh(self) -> None:
+        logs = -log_of(1.0 + self._n_wrong**4)
+        self._weights = MarginWeights(logs, self.rows.counts, signs=self._signs)
         self._objective = self._weights.mean_exp
+        self._least = float(self._margins.min())
 
     def reset(self) -> bool:
         """Forget the wrong votes."""

@@ -8,17 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import get_tags
 
-from spinney.ensembles.adaptive.base_trees import member_estimator
-from spinney.ensembles.adaptive.foreign import flat_rows, foreign_rows
-from spinney.ensembles.adaptive.learners import SumOutput
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.functional.learners import (
     EstimatorRegions,
     RegionMember,
     TreeRegions,
-    check_base,
-    gives_classes,
     own_tree,
 )
 from spinney.ensembles.functional.rounds import Descent, Learner, Sum, descend
@@ -32,6 +27,11 @@ from spinney.ensembles.parameters import (
     Rule,
     Seed,
 )
+from spinney.ensembles.weak.base_trees import member_estimator
+from spinney.ensembles.weak.checks import check_base, gives_classes
+from spinney.ensembles.weak.foreign import flat_rows, foreign_rows
+from spinney.ensembles.weak.learners import SumOutput
+from spinney.ensembles.weak.trace_files import check_round_numbers
 from spinney.errors import InvalidModel, InvalidParameter
 from spinney.losses.row_loss import RowLoss
 from spinney.model import Model, Policy, TreeForest
@@ -40,6 +40,7 @@ from spinney.model.member_sum import MemberSum
 from spinney.model.model import State
 from spinney.randomness import seed_from
 from spinney.resampling import RowDraws
+from spinney.theory.trace import DescentTrace
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 
@@ -82,6 +83,7 @@ class FunctionalGradientBoosting(Estimator):
 
     _model_class: ClassVar[type[Model]] = Model  # type: ignore[type-abstract]
     model_: TreeForest | MemberSum
+    trace_: DescentTrace
 
     estimator: Any
     loss: Any
@@ -142,8 +144,7 @@ class FunctionalGradientBoosting(Estimator):
         form = "values" if plan.signs is None else "signs"
         output = SumOutput(plan.loss.link, grown.baseline, outputs if n_scores > 1 else None)
         self._adopt(plan.learner.freeze(grown.members, factors, form, output))
-        self.steps_ = np.array(grown.steps, np.float64)
-        self.train_score_ = -np.array(grown.losses)
+        self.trace_ = grown.trace()
 
     def _intake(self) -> IntakeSettings:
         return IntakeSettings(
@@ -243,6 +244,18 @@ class FunctionalGradientBoosting(Estimator):
         return apply_link(link, scores, n_threads=self._n_threads())
 
     @property
+    def steps_(self) -> FloatArray:
+        """The step of each round, before ``learning_rate``."""
+        self._check_fitted()
+        return self.trace_.steps
+
+    @property
+    def train_score_(self) -> FloatArray:
+        """Negative mean loss before the first round and after each."""
+        self._check_fitted()
+        return -np.append(self.trace_.start_loss, self.trace_.losses)
+
+    @property
     def n_iter_(self) -> int:
         """Rounds that were made."""
         self._check_fitted()
@@ -270,19 +283,15 @@ class FunctionalGradientBoosting(Estimator):
         return False
 
     def _attributes(self) -> State:
-        return {}, {"steps": self.steps_, "train_score": self.train_score_}
+        trace = self.trace_
+        meta = {"stop_reason": trace.stop_reason, "start_loss": trace.start_loss}
+        return meta, {name: np.array(getattr(trace, name)) for name in trace.ARRAYS}
 
     def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-        if (
-            meta
-            or set(arrays) != {"steps", "train_score"}
-            or any(array.dtype != "<f8" or array.ndim != 1 for array in arrays.values())
-            or len(arrays["steps"]) != self.n_iter_
-            or len(arrays["train_score"]) != self.n_iter_ + 1
-        ):
-            raise InvalidModel("what the estimator knows beside its model is missing or unknown")
-        self.steps_ = arrays["steps"].copy()
-        self.train_score_ = arrays["train_score"].copy()
+        kinds = {"stop_reason": str, "start_loss": float}
+        check_round_numbers(DescentTrace, kinds, meta, arrays, self.n_iter_)
+        parts: dict[str, Any] = {**meta, **{name: a.copy() for name, a in arrays.items()}}
+        self.trace_ = DescentTrace(**parts)
 
 
 def _n_scores(model: TreeForest | MemberSum) -> int:

@@ -10,9 +10,9 @@ from spinney.ensembles.functional.boosting import (
     FunctionalGradientBoosting,
     LossRule,
 )
-from spinney.ensembles.functional.learners import gives_classes
 from spinney.ensembles.gradient.classifier import CLASS_WEIGHT
 from spinney.ensembles.parameters import Choice, Rule
+from spinney.ensembles.weak.checks import gives_classes
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.losses.loss import BINARY_LOSSES, loss_named
 from spinney.losses.row_loss import MultinomialRowLoss, PointRowLoss, RowLoss

@@ -31,6 +31,7 @@ from spinney.ensembles.parameters import (
     Seed,
     either,
 )
+from spinney.ensembles.weak.checks import check_squares
 from spinney.errors import InvalidInput, InvalidInputType, InvalidModel, SmallWeights
 from spinney.model import Model, Policy
 from spinney.model.componentwise import ComponentwiseSum
@@ -167,6 +168,7 @@ class L2BoostRegressor(RegressorMixin, Estimator):
             n_threads=self._n_threads(),
         )
         reading = read_rows(X, y, sample_weight, settings)
+        check_squares(reading.y, type(self).__name__)
         features, targets = _matrix(reading.table), reading.y[:, 0]
         weights = np.ones(len(targets)) if reading.weights is None else reading.weights
         rows = Rows(features, targets, weights)

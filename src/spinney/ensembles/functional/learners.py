@@ -4,22 +4,20 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from spinney.data.fixed_point import exact_total, fixed_weights
-from spinney.ensembles.adaptive.base_trees import exact_tree_plan
-from spinney.ensembles.adaptive.foreign import ForeignLearner
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
-from spinney.ensembles.adaptive.learners import TreeLearner
-from spinney.errors import InvalidParameter, WeakLearnerFailed
+from spinney.ensembles.weak.base_trees import DEFAULT_DEPTH, exact_tree_plan
+from spinney.ensembles.weak.foreign import ForeignLearner
+from spinney.ensembles.weak.hypothesis import Hypothesis
+from spinney.ensembles.weak.learners import TreeLearner
+from spinney.errors import WeakLearnerFailed
 from spinney.model import Tree
 from spinney.trees.settings import TreeSettings
 from spinney.typing import AnyArray, FloatArray, IntArray, TableLike
 
-DEFAULT_DEPTH = 3
-LEAST_SHARE = 1e-6
+LEAST_IN_LEAF = 1e-6
 """Of all weight, in a leaf of our own regression trees: rows next to nothing make no leaf."""
 
 
@@ -35,31 +33,6 @@ def own_tree(estimator: Any, *, asks_for_classes: bool) -> tuple[TreeSettings, s
     return settings, "error" if asks_for_classes else "squared"
 
 
-def gives_classes(estimator: Any) -> bool:
-    """Tell whether a base learner is a classifier; None, a tree of ours, may be both."""
-    if not hasattr(estimator, "__sklearn_tags__"):
-        return hasattr(estimator, "predict_proba")
-    return bool(is_classifier(estimator))
-
-
-def check_base(estimator: Any, owner: str, *, may_classify: bool) -> None:
-    """Refuse what cannot be a base learner."""
-    if estimator is None:
-        return
-    if isinstance(estimator, type) or not all(
-        callable(getattr(estimator, name, None)) for name in ("fit", "predict", "get_params")
-    ):
-        raise InvalidParameter(
-            f"estimator={estimator!r} of {owner}: expected None for a tree of depth "
-            f"{DEFAULT_DEPTH}, or an estimator with fit, predict and get_params."
-        )
-    if gives_classes(estimator) and not may_classify:
-        raise InvalidParameter(
-            f"estimator={estimator!r} of {owner} is a classifier, but it is asked to fit numbers. "
-            "Give a regressor."
-        )
-
-
 class TreeRegions(TreeLearner):
     """Exact trees whose leaves may be given other values."""
 
@@ -70,7 +43,7 @@ class TreeRegions(TreeLearner):
         round_number: int,  # noqa: ARG002 - nothing is drawn
     ) -> Hypothesis:
         """Grow a regression tree under weights of rows that need not be a distribution."""
-        limits = replace(self._settings, min_samples_leaf=LEAST_SHARE)
+        limits = replace(self._settings, min_samples_leaf=LEAST_IN_LEAF)
         grown = self._sorted.grow(targets[:, np.newaxis], _whole(weights), limits)
         total = exact_total(weights)  # nodes tell shares
         tree = replace(grown.tree, weight=grown.tree.weight * total, gain=grown.tree.gain * total)

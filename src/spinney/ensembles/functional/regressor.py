@@ -15,6 +15,7 @@ from spinney.ensembles.functional.boosting import (
 )
 from spinney.ensembles.gradient.regressor import LOSS_PARAMETER_RULES
 from spinney.ensembles.parameters import Rule
+from spinney.ensembles.weak.checks import check_squares
 from spinney.errors import InvalidParameter
 from spinney.losses.loss import REGRESSION_LOSSES, loss_named
 from spinney.losses.row_loss import PointRowLoss, RowLoss
@@ -78,6 +79,8 @@ function
         Negative mean loss before the first round and after each.
     n_iter_ : int
         Rounds.
+    trace_ : DescentTrace
+        Loss, edge and step of every round.
 
     References
     ----------
@@ -152,6 +155,8 @@ function
         return PointRowLoss(replace(point, parameter=float(getattr(self, name))))
 
     def _targets(self, reading: Reading) -> FloatArray:
+        if self.loss == "squared":
+            check_squares(reading.y, type(self).__name__)
         return np.ascontiguousarray(reading.y[:, 0])
 
     def predict(self, X: TableLike) -> FloatArray:

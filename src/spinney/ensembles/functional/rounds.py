@@ -10,6 +10,7 @@ from spinney.errors import InvalidInput, InvalidParameter
 from spinney.losses.row_loss import RowLoss, ScoredRows
 from spinney.losses.row_weights import RowCounts, RowWeights
 from spinney.resampling import RowDraws
+from spinney.theory.trace import DescentTrace
 from spinney.typing import AnyArray, FloatArray
 
 Learner: TypeAlias = TreeRegions | EstimatorRegions
@@ -49,6 +50,19 @@ class Sum:
     steps: list[float] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
     """Mean loss before the first round and after each."""
+    edges: list[float] = field(default_factory=list)
+    """How well each round followed the negative gradient."""
+    stop_reason: str = "all rounds were done"
+
+    def trace(self) -> DescentTrace:
+        """Give the numbers of all rounds."""
+        return DescentTrace(
+            losses=np.array(self.losses[1:], np.float64),
+            edges=np.array(self.edges, np.float64),
+            steps=np.array(self.steps, np.float64),
+            start_loss=self.losses[0],
+            stop_reason=self.stop_reason,
+        )
 
 
 def descend(plan: Descent) -> Sum:
@@ -66,7 +80,9 @@ def descend(plan: Descent) -> Sum:
                 f"Round {number + 1}: the gradient of the loss is not finite. Lower learning_rate, "
                 "or choose step='line_search'."
             )
-        if not (downhill.any() and _add_round(plan, grown, downhill, number)):
+        reason = _add_round(plan, grown, downhill, number)
+        if reason:
+            grown.stop_reason = reason
             break
         _record(plan, grown)
     return grown
@@ -76,24 +92,42 @@ def _record(plan: Descent, grown: Sum) -> None:
     grown.losses.append(plan.loss.mean(ScoredRows(plan.y, grown.scores, plan.weights)))
 
 
-def _add_round(plan: Descent, grown: Sum, downhill: FloatArray, number: int) -> bool:
-    """Fit functions to the gradient and go along them; False if there is nowhere to go."""
+def _add_round(plan: Descent, grown: Sum, downhill: FloatArray, number: int) -> str:
+    """Fit functions to the gradient and go along them; say why not if there is nowhere to go."""
     bag = plan.in_bag(number)
     weights = np.zeros(len(plan.y))
     weights[bag] = plan.weights[bag]
-    if not (weights[:, np.newaxis] * downhill).any():
-        return False
+    pulls = weights[:, np.newaxis] * downhill
+    if not pulls.any():
+        return "the gradient of the loss is 0"
+    before = grown.scores
     if plan.step == "per_region":
         _step_in_regions(plan, grown, downhill, weights, number)
-        return True
+    elif not _step_along(plan, grown, downhill, weights, number):
+        return "the learner found nothing that lowers the loss"
+    grown.edges.append(_edge(pulls, grown.scores - before))
+    return ""
+
+
+def _edge(pulls: FloatArray, change: FloatArray) -> float:
+    """Compare a change of scores with the best one of its height."""
+    most = float(np.abs(pulls).sum()) * float(np.abs(change).max())
+    return float((pulls * change).sum()) / most if most > 0 else 0.0
+
+
+def _step_along(
+    plan: Descent, grown: Sum, downhill: FloatArray, weights: FloatArray, number: int
+) -> bool:
+    """Go along one function for each score; False if it does not lead downhill."""
     if plan.signs is None:
         members, directions = _fit_gradient(plan, downhill, weights, number)
     else:
         members, directions = _ask_for_classes(plan, downhill, weights, number)
         if not (weights[:, np.newaxis] * downhill * directions).sum() > 0:
-            return False  # the learner found nothing that lowers the loss
+            return False
     step = 1.0
     if plan.step == "line_search":
+        bag = np.flatnonzero(weights)
         rows = ScoredRows(plan.y, grown.scores, weights)
         every = np.zeros(1, np.int64)
         step = float(plan.loss.steps(rows.take(bag), directions[bag], every)[0])

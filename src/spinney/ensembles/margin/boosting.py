@@ -4,17 +4,17 @@ from collections.abc import Callable
 
 import numpy.typing as npt
 
-from spinney.ensembles.adaptive.hypothesis import Ask
 from spinney.ensembles.margin.columns import boost_columns
 from spinney.ensembles.margin.entropy import CorrectiveERLPBoost, ERLPBoost, Projections
 from spinney.ensembles.margin.linear_programs import LPBoost
 from spinney.ensembles.margin.outcome import MarginBoost
 from spinney.ensembles.margin.program import Program
-from spinney.ensembles.margin.rows import VotingRows, voting_rows
 from spinney.ensembles.margin.settings import MarginSettings
 from spinney.ensembles.margin.votes import RULES, boost_votes
+from spinney.ensembles.weak.hypothesis import Ask
+from spinney.ensembles.weak.signed_rows import SignedRows
 
-_PROGRAMS: dict[str, Callable[[VotingRows, MarginSettings], Program]] = {
+_PROGRAMS: dict[str, Callable[[SignedRows, MarginSettings], Program]] = {
     "lpboost": LPBoost,
     "totalboost": Projections,
     "softboost": Projections,
@@ -53,7 +53,7 @@ def boost_margins(
     Examples
     --------
     >>> import numpy as np
-    >>> from spinney.ensembles.adaptive.hypothesis import Hypothesis
+    >>> from spinney.ensembles.weak.hypothesis import Hypothesis
     >>> votes = np.array([[-1.0, 1, 1], [1, -1, 1], [1, 1, -1]])
     >>> def ask(distribution):
     ...     best = int(np.argmax(distribution @ votes))
@@ -63,7 +63,7 @@ def boost_margins(
     >>> boosted.weights.round(6), round(boosted.certificate.primal, 6)
     (array([0.333333, 0.333333, 0.333333]), 0.333333)
     """
-    rows = voting_rows(signs, prior)
+    rows = SignedRows.of(signs, prior)
     if settings.algorithm in RULES:
         return boost_votes(ask, rows, settings)
     program = _PROGRAMS[settings.algorithm](rows, settings)

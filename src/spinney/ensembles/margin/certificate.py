@@ -21,7 +21,8 @@ class MarginCertificate(Result):
 
     The primal value is reached, so the best is no less. Under ``distribution`` the learner found
     no hypothesis with an edge above the dual value, so the best is no more: this half is as good
-    as the learner, and a proof if it finds the hypothesis of the highest edge.
+    as the learner. It speaks of all hypotheses if ``finds_best``, and otherwise only of those that
+    the learner has given.
     """
 
     primal: float
@@ -37,6 +38,9 @@ class MarginCertificate(Result):
     rounds: int
     promise: float | None = None
     """The largest gap the algorithm promises if it may run to its end; None: it promises none."""
+    finds_best: bool = False
+    """Whether the learner is known to give the hypothesis of the highest edge, as stumps of least
+    weighted error do."""
 
     def __post_init__(self) -> None:
         for name in ("weights", "distribution", "caps"):
@@ -96,13 +100,16 @@ class MarginCertificate(Result):
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Give the numbers with their names."""
         promise = "none" if self.promise is None else f"{self.promise:g}"
-        values = [self.primal, self.dual, self.gap, promise, self.rounds, self.holds]
-        names = ["margin reached", "no margin above", "gap", "promised gap", "rounds", "holds"]
+        among = "all hypotheses" if self.finds_best else "those the learner gave"
+        values = [self.primal, self.dual, among, self.gap, promise, self.rounds, self.holds]
+        names = ["margin reached", "no margin above", "among", "gap", "promised gap"]
+        names += ["rounds", "holds"]
         return {"quantity": names, "value": [_text(value) for value in values]}
 
     def title(self) -> str:
         """Say in a line what the table shows."""
-        return f"The best margin lies between {self.primal:.6g} and {self.dual:.6g}"
+        of = "" if self.finds_best else " of what the learner gave"
+        return f"The best margin{of} lies between {self.primal:.6g} and {self.dual:.6g}"
 
 
 def _is_distribution(shares: FloatArray, caps: FloatArray) -> bool:

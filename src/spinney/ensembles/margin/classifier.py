@@ -7,12 +7,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from spinney.ensembles.adaptive.learners import SumOutput
 from spinney.ensembles.adaptive.vote_booster import BOOSTER_RULES, Preparation, VoteBooster
 from spinney.ensembles.margin.boosting import boost_margins
 from spinney.ensembles.margin.certificate import MarginCertificate
 from spinney.ensembles.margin.settings import ALGORITHMS, MarginSettings
 from spinney.ensembles.parameters import Boolean, Choice, Real, Rule
+from spinney.ensembles.weak.base_trees import exact_tree_plan, most_leaves
+from spinney.ensembles.weak.learners import SumOutput
 from spinney.errors import InvalidModel
 from spinney.model import TreeForest
 from spinney.model.model import State
@@ -148,12 +149,21 @@ class MarginBoostClassifier(VoteBooster):
         )
         output = SumOutput("double_logistic", np.zeros(1))
         self._become(prepared, boosted.members, boosted.weights, output, boosted.trace)
-        self.certificate_ = boosted.certificate
+        self.certificate_ = self._of_learner(boosted.certificate)
         # Programs weigh all votes anew at the end: the last margin is that of the model.
         least = self.trace_.min_margins.copy()
         least[-1] = self._least_margin(prepared, X)
         self.trace_ = dataclasses.replace(self.trace_, min_margins=least)
         return self
+
+    def _of_learner(self, proof: MarginCertificate) -> MarginCertificate:
+        """Say whether the proof speaks of all hypotheses: it does for stumps of least error."""
+        plan = exact_tree_plan(self.estimator)
+        criterion = self._stump_criterion if self.estimator is None else plan and plan[1]
+        is_best = (
+            most_leaves(self.estimator) == 2 and criterion == "error" and self.mode == "reweight"
+        )
+        return dataclasses.replace(proof, finds_best=is_best)
 
     def _least_margin(self, prepared: Preparation, X: TableLike) -> float:
         """Give the least margin of the training rows."""
@@ -208,7 +218,7 @@ class MarginBoostClassifier(VoteBooster):
         self.certificate_ = None
         if "certificate" in meta or len(others) < len(arrays):
             proofs = {parts[name]: array for name, array in arrays.items() if name in parts}
-            self.certificate_ = _read_proof(meta.get("certificate"), proofs)
+            self.certificate_ = self._of_learner(_read_proof(meta.get("certificate"), proofs))
             if len(self.certificate_.weights) != len(self.model_):
                 raise InvalidModel("the certificate is that of another number of members")
 

@@ -6,7 +6,6 @@ import math
 import numpy as np
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from spinney.ensembles.adaptive.hypothesis import Ask
 from spinney.ensembles.margin.capped import soft_margin
 from spinney.ensembles.margin.certificate import MarginCertificate
 from spinney.ensembles.margin.outcome import (
@@ -19,13 +18,14 @@ from spinney.ensembles.margin.outcome import (
 )
 from spinney.ensembles.margin.pool import Pool
 from spinney.ensembles.margin.program import LeastEdge, Look, Program
-from spinney.ensembles.margin.rows import VotingRows, edge_of
 from spinney.ensembles.margin.settings import MarginSettings
+from spinney.ensembles.weak.hypothesis import Ask
+from spinney.ensembles.weak.signed_rows import SignedRows, sum_product
 from spinney.typing import FloatArray
 
 
 def boost_columns(
-    ask: Ask, rows: VotingRows, settings: MarginSettings, program: Program
+    ask: Ask, rows: SignedRows, settings: MarginSettings, program: Program
 ) -> MarginBoost:
     """Ask, add the hypothesis, solve the program, ask about the distribution it gives.
 
@@ -54,7 +54,7 @@ def _threads() -> ThreadpoolController:
 class _Game:
     """Hypotheses so far, and the distribution to ask about."""
 
-    def __init__(self, rows: VotingRows, program: Program, diary: Diary) -> None:
+    def __init__(self, rows: SignedRows, program: Program, diary: Diary) -> None:
         self.rows, self.program, self.diary = rows, program, diary
         self.distribution: FloatArray = rows.prior
         self.pool, self.least = Pool(), LeastEdge()
@@ -62,7 +62,7 @@ class _Game:
 
     def play(self, votes: FloatArray, member: object) -> str:
         """Use what the learner answered; say why to stop, if so."""
-        edge = edge_of(self.distribution, votes)
+        edge = sum_product(self.distribution, votes)
         highest = edge
         if len(self.pool):
             highest = max(edge, float(np.max(self.distribution @ self.pool.matrix())))

@@ -17,8 +17,8 @@ from spinney.ensembles.margin.capped import (
 from spinney.ensembles.margin.linear_programs import soft_margin_program
 from spinney.ensembles.margin.pool import Pool
 from spinney.ensembles.margin.program import REPEATS, LeastEdge, Look, Program, Step
-from spinney.ensembles.margin.rows import VotingRows
 from spinney.ensembles.margin.settings import MarginSettings
+from spinney.ensembles.weak.signed_rows import SignedRows
 from spinney.typing import FloatArray
 
 
@@ -32,7 +32,7 @@ class Projections(Program):
     2 ln(1 / nu) / precision² rounds.
     """
 
-    def __init__(self, rows: VotingRows, settings: MarginSettings) -> None:
+    def __init__(self, rows: SignedRows, settings: MarginSettings) -> None:
         nu = 0.0 if settings.algorithm == "totalboost" else settings.nu
         super().__init__(rows.caps(nu), settings.precision)
         self._prior, self._most = rows.prior, rows.most(nu)
@@ -77,7 +77,7 @@ class Projections(Program):
 class _Regularised(Program):
     """Of programs whose value is the highest edge plus the entropy over eta."""
 
-    def __init__(self, rows: VotingRows, settings: MarginSettings) -> None:
+    def __init__(self, rows: SignedRows, settings: MarginSettings) -> None:
         super().__init__(rows.caps(settings.nu), settings.precision)
         self._prior, self._most = rows.prior, rows.most(settings.nu)
         self._half = 0.5 * settings.precision
@@ -92,7 +92,7 @@ class ERLPBoost(_Regularised):
     rounds.
     """
 
-    def __init__(self, rows: VotingRows, settings: MarginSettings) -> None:
+    def __init__(self, rows: SignedRows, settings: MarginSettings) -> None:
         super().__init__(rows, settings)
         self._least = LeastEdge()
         self._value = -math.inf
@@ -127,7 +127,7 @@ class CorrectiveERLPBoost(_Regularised):
     gains at least as much as the published one is sure of. That saves most of the rounds.
     """
 
-    def __init__(self, rows: VotingRows, settings: MarginSettings) -> None:
+    def __init__(self, rows: SignedRows, settings: MarginSettings) -> None:
         super().__init__(rows, settings)
         self._weights = np.ones(1)
         self._margins: FloatArray | None = None

@@ -7,8 +7,8 @@ from scipy.optimize import linprog
 
 from spinney.ensembles.margin.pool import Pool
 from spinney.ensembles.margin.program import REPEATS, Look, Program, Step
-from spinney.ensembles.margin.rows import VotingRows
 from spinney.ensembles.margin.settings import MarginSettings
+from spinney.ensembles.weak.signed_rows import SignedRows
 from spinney.errors import InvalidInput
 from spinney.typing import FloatArray
 
@@ -63,7 +63,7 @@ class LPBoost(Program):
     can promise.
     """
 
-    def __init__(self, rows: VotingRows, settings: MarginSettings) -> None:
+    def __init__(self, rows: SignedRows, settings: MarginSettings) -> None:
         super().__init__(rows.caps(settings.nu), settings.tol)
         self._tol = settings.tol
         self._solution: Solution | None = None

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.margin.certificate import MarginCertificate
+from spinney.ensembles.weak.hypothesis import Hypothesis
 from spinney.results import read_only
 from spinney.theory.trace import TRACE_ARRAYS, Trace
 from spinney.typing import FloatArray

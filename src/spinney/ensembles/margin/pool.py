@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.ensembles.margin.rows import edge_of
+from spinney.ensembles.weak.signed_rows import sum_product
 from spinney.typing import AnyArray, FloatArray
 
 
@@ -48,7 +48,7 @@ class Pool:
 
     def highest_edge(self, distribution: FloatArray) -> float:
         """Give the highest edge under a distribution, -1 of no hypotheses."""
-        return max((edge_of(distribution, column) for column in self._columns), default=-1.0)
+        return max((sum_product(distribution, column) for column in self._columns), default=-1.0)
 
 
 def _digest(votes: FloatArray) -> bytes:

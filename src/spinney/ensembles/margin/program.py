@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney.ensembles.margin.pool import Pool
-from spinney.ensembles.margin.rows import edge_of
+from spinney.ensembles.weak.signed_rows import sum_product
 from spinney.typing import FloatArray
 
 REPEATS = "the weak learner only repeats hypotheses that are in use"
@@ -29,7 +29,7 @@ class LeastEdge:
         do not always give the hypothesis of the highest edge.
         """
         if len(self.distribution):
-            self.value = max(self.value, edge_of(self.distribution, votes) + self._extra)
+            self.value = max(self.value, sum_product(self.distribution, votes) + self._extra)
         if highest + extra < self.value:
             self.value, self.distribution, self._extra = highest + extra, distribution, extra
 

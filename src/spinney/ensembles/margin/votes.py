@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
-from spinney.ensembles.adaptive.hypothesis import Ask
 from spinney.ensembles.margin.certificate import MarginCertificate
 from spinney.ensembles.margin.outcome import (
     ALL_ROUNDS,
@@ -24,12 +22,12 @@ from spinney.ensembles.margin.outcome import (
 )
 from spinney.ensembles.margin.pool import Pool
 from spinney.ensembles.margin.program import LeastEdge
-from spinney.ensembles.margin.rows import VotingRows, edge_of
 from spinney.ensembles.margin.settings import MarginSettings
+from spinney.ensembles.weak.hypothesis import Ask
+from spinney.ensembles.weak.signed_rows import SignedRows, sum_product
+from spinney.losses.line_search import best_vote
 from spinney.typing import FloatArray
 
-_LARGEST_STEP = 10.0
-"""Of a line search that finds no minimum."""
 _HIGHEST = 1.0 - 2.0**-52
 """An edge of 1 on rows that are not all the rows would be an infinite step."""
 
@@ -55,7 +53,7 @@ class Rule:
 
     step: Callable[[Asked, MarginSettings], float]
     end: str
-    rounds: Callable[[VotingRows, MarginSettings], float] = lambda *_: math.inf
+    rounds: Callable[[SignedRows, MarginSettings], float] = lambda *_: math.inf
     """How many rounds are enough for the promise."""
     promises: bool = False
     penalises: bool = False
@@ -73,7 +71,7 @@ def half_log_odds(edge: float) -> float:
     return math.atanh(min(max(edge, -_HIGHEST), _HIGHEST))
 
 
-def rounds_of_star(rows: VotingRows, settings: MarginSettings) -> float:
+def rounds_of_star(rows: SignedRows, settings: MarginSettings) -> float:
     """Give the rounds after which AdaBoost*_nu has kept its promise: ⌈2 ln n / nu²⌉."""
     return math.ceil(2.0 * math.log(rows.most()) / settings.precision**2)
 
@@ -97,29 +95,9 @@ def _regularised(asked: Asked, settings: MarginSettings) -> float:
         return 0.0
     if settings.regularisation == 0.0 and np.all(np.abs(asked.votes) == 1.0):
         return half_log_odds(asked.edge)
-    return line_search(asked.distribution, asked.votes + settings.regularisation * asked.ratios)
-
-
-def line_search(distribution: FloatArray, gains: FloatArray) -> float:
-    """Find the step in [0, 10] with the least sum of distribution e^(-step gains).
-
-    Examples
-    --------
-    >>> round(line_search(np.array([0.25, 0.75]), np.array([-1.0, 1.0])), 6)
-    0.549306
-    """
-    counts = distribution > 0.0
-    shares, gains = distribution[counts], gains[counts]
-    lowest = float(gains.min())
-
-    def slope(step: float) -> float:  # its sign is right, and nothing overflows
-        return edge_of(shares, gains * np.exp(-step * (gains - lowest)))
-
-    if slope(0.0) <= 0.0:
-        return 0.0
-    if slope(_LARGEST_STEP) >= 0.0:
-        return _LARGEST_STEP
-    return float(brentq(slope, 0.0, _LARGEST_STEP, xtol=1e-14, rtol=1e-14))
+    gains = asked.votes + settings.regularisation * asked.ratios
+    counts = asked.distribution > 0.0  # others' gains may be anything, and weigh nothing
+    return max(0.0, best_vote(asked.distribution[counts], gains[counts]))
 
 
 RULES = {
@@ -132,7 +110,7 @@ RULES = {
 }
 
 
-def boost_votes(ask: Ask, rows: VotingRows, settings: MarginSettings) -> MarginBoost:
+def boost_votes(ask: Ask, rows: SignedRows, settings: MarginSettings) -> MarginBoost:
     """Ask, add the hypothesis with the step of the rule, give more weight to rows it gets wrong."""
     rule = RULES[settings.algorithm]
     vote = _Vote(rows, settings, rule)
@@ -155,7 +133,7 @@ def boost_votes(ask: Ask, rows: VotingRows, settings: MarginSettings) -> MarginB
 class _Vote:
     """The sum so far, and the distribution to ask about."""
 
-    def __init__(self, rows: VotingRows, settings: MarginSettings, rule: Rule) -> None:
+    def __init__(self, rows: SignedRows, settings: MarginSettings, rule: Rule) -> None:
         self.rows, self.settings, self.rule = rows, settings, rule
         self.promise = settings.precision if rule.promises else None
         self.diary = Diary(keep_distributions=settings.keep_distributions)
@@ -192,7 +170,7 @@ class _Vote:
 
     def _asked(self, votes: FloatArray) -> Asked:
         distribution, prior = self.distribution, self.rows.prior
-        edge = edge_of(distribution, votes)
+        edge = sum_product(distribution, votes)
         self._least.see(votes, distribution, edge)
         self._least_edge = min(self._least_edge, edge)
         ratios = np.divide(distribution, prior, out=np.zeros_like(prior), where=prior > 0.0)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from spinney.ensembles.adaptive.hypothesis import Ask
 from spinney.ensembles.robust.brown import BrownBoost
 from spinney.ensembles.robust.martingale import MartingaleProgram, boost_by_martingale
 from spinney.ensembles.robust.nonconvex import AnyBoost
@@ -10,9 +9,10 @@ from spinney.ensembles.robust.outcome import RobustBoost
 from spinney.ensembles.robust.potentials import BrownPotential, RobustPotential
 from spinney.ensembles.robust.robust import RobustBoosting
 from spinney.ensembles.robust.rounds import Scheme, boost_by
-from spinney.ensembles.robust.rows import SignedRows
 from spinney.ensembles.robust.settings import RobustSettings
 from spinney.ensembles.robust.smooth import MadaBoost, SmoothBoost
+from spinney.ensembles.weak.hypothesis import Ask
+from spinney.ensembles.weak.signed_rows import SignedRows
 from spinney.losses.margin import MARGIN_LOSSES, ramp, sigmoid
 from spinney.typing import AnyArray
 
@@ -61,7 +61,7 @@ def boost_robustly(
     Examples
     --------
     >>> import numpy as np
-    >>> from spinney.ensembles.adaptive.hypothesis import Hypothesis
+    >>> from spinney.ensembles.weak.hypothesis import Hypothesis
     >>> x, y = np.array([1.0, 2.0, 3.0, 4.0]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> def ask(distribution):
     ...     return Hypothesis(answers=np.where(x > 2.5, 1.0, -1.0), member="x > 2.5")

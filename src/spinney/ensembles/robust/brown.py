@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from spinney.ensembles.robust.potentials import BrownPotential
 from spinney.ensembles.robust.rounds import Position, Step
-from spinney.ensembles.robust.rows import Heard, SignedRows, sum_product
+from spinney.ensembles.weak.signed_rows import Heard, SignedRows, sum_product
 from spinney.typing import FloatArray
 
 _EXACT = 1e-14

@@ -5,8 +5,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from spinney.ensembles.adaptive.importances import member_importances
-from spinney.ensembles.adaptive.learners import SumOutput
 from spinney.ensembles.adaptive.vote_booster import BOOSTER_RULES, Preparation, VoteBooster
 from spinney.ensembles.parameters import Boolean, Choice, Integer, Rule, either
 from spinney.ensembles.robust.boosting import boost_robustly
@@ -14,6 +12,8 @@ from spinney.ensembles.robust.martingale import MartingaleProgram
 from spinney.ensembles.robust.outcome import RobustBoost
 from spinney.ensembles.robust.search import CLOCKS, search_target_error
 from spinney.ensembles.robust.settings import RULES, RobustSettings
+from spinney.ensembles.weak.importances import member_importances
+from spinney.ensembles.weak.learners import SumOutput
 from spinney.errors import InvalidModel
 from spinney.model import BranchingProgram, Model, TreeForest
 from spinney.model.member_sum import MemberSum
@@ -324,8 +324,8 @@ class RobustBoostClassifier(VoteBooster):
         name = type(self).__name__
         return program.staged_scores(X, n_threads=self._n_threads(), estimator_name=name)
 
-    def _decisions(self, scores: FloatArray, n_members: int) -> FloatArray:
-        return super()._decisions(scores, n_members) if self._program is None else scores[:, 0]
+    def _decisions(self, scores: FloatArray, n_rounds: int | None) -> FloatArray:
+        return super()._decisions(scores, n_rounds) if self._program is None else scores[:, 0]
 
     def _through_link(self, scores: FloatArray) -> FloatArray:
         return super()._through_link(scores) if self._program is None else shares_of(scores)

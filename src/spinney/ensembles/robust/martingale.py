@@ -14,10 +14,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from spinney.ensembles.adaptive.hypothesis import Ask
-from spinney.ensembles.robust.rounds import LEAST_EDGE
-from spinney.ensembles.robust.rows import SignedRows
 from spinney.ensembles.robust.settings import RobustSettings
+from spinney.ensembles.weak.hypothesis import LEAST_EDGE, Ask
+from spinney.ensembles.weak.signed_rows import SignedRows
 from spinney.errors import InvalidInput, SmallWeights
 from spinney.model.program import (
     ask_where_rows_stand,

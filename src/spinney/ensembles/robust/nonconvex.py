@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
-from spinney.ensembles.robust.rounds import LEAST_EDGE, Position, Step
-from spinney.ensembles.robust.rows import Heard, SignedRows
+from spinney.ensembles.robust.rounds import Position, Step
+from spinney.ensembles.weak.hypothesis import LEAST_EDGE
+from spinney.ensembles.weak.signed_rows import Heard, SignedRows
 from spinney.losses.margin import MarginLoss
 from spinney.typing import FloatArray
 

@@ -8,7 +8,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from spinney.ensembles.robust.potentials import RobustPotential
 from spinney.ensembles.robust.rounds import Position, Step
-from spinney.ensembles.robust.rows import Heard, SignedRows, sum_product
+from spinney.ensembles.weak.signed_rows import Heard, SignedRows, sum_product
 from spinney.typing import FloatArray
 
 _EXACT_TIME = 1e-14

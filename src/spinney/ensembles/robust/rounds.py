@@ -6,15 +6,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from spinney.ensembles.adaptive.hypothesis import Ask
 from spinney.ensembles.robust.outcome import RobustBoost
-from spinney.ensembles.robust.rows import Heard, SignedRows
 from spinney.ensembles.robust.settings import RobustSettings
+from spinney.ensembles.weak.hypothesis import LEAST_EDGE, Ask
+from spinney.ensembles.weak.signed_rows import Heard, SignedRows
 from spinney.theory.trace import Trace
 from spinney.typing import FloatArray
-
-LEAST_EDGE = 1e-10
-"""An edge below this is rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

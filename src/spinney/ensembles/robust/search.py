@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from spinney.ensembles.adaptive.hypothesis import Ask
 from spinney.ensembles.robust.brown import BrownBoost
 from spinney.ensembles.robust.outcome import RobustBoost
 from spinney.ensembles.robust.potentials import BrownPotential, RobustPotential, largest_target
 from spinney.ensembles.robust.robust import RobustBoosting
 from spinney.ensembles.robust.rounds import Scheme, boost_by
-from spinney.ensembles.robust.rows import SignedRows
 from spinney.ensembles.robust.settings import RobustSettings
+from spinney.ensembles.weak.hypothesis import Ask
+from spinney.ensembles.weak.signed_rows import SignedRows
 from spinney.errors import InvalidParameter
 from spinney.results import Result, read_only
 from spinney.typing import AnyArray, FloatArray, IntArray

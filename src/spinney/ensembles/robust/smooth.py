@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney.ensembles.robust.rounds import Position, Step
-from spinney.ensembles.robust.rows import Heard, SignedRows
+from spinney.ensembles.weak.signed_rows import Heard, SignedRows
 from spinney.losses.margin import MARGIN_LOSSES
 from spinney.typing import FloatArray
 

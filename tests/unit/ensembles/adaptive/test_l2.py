@@ -252,3 +252,13 @@ def test_weights_too_small_for_any_round_are_reported():
     with pytest.warns(SmallWeights, match=r"add up to 0\.04"):
         model = L2BoostRegressor().fit(X, y, np.full(40, 0.001))
     assert model.n_iter_ == 0
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e155, 1e300])
+def test_numbers_whose_squares_are_none_are_refused(scale):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    with pytest.raises(InvalidInput, match=r"largest magnitude in y is .*adds squares"):
+        L2BoostRegressor().fit(X, scale * X[:, 0])
+    fine = L2BoostRegressor(stopping=None).fit(X, 2.0**300 * X[:, 0])
+    np.testing.assert_allclose(fine.coef_ / 2.0**300, [1, 0], atol=1e-6)

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import spinney
 from spinney import AdaBoostRegressor
-from spinney.ensembles.adaptive import foreign
+from spinney.ensembles.weak import foreign
 from spinney.errors import (
     CannotSave,
     InvalidInput,
@@ -91,7 +91,7 @@ def test_weights_in_place_of_draws_follow_the_paper(loss):
     expected = [literal_median(row, logs) for row in answers]
     assert model.predict(X) == pytest.approx(expected, rel=1e-9)
     native = AdaBoostRegressor(n_estimators=10, loss=loss).fit(X, y, weights)
-    assert native.estimator_weights_ == pytest.approx(logs, rel=1e-6)  # weights have 30 bits
+    assert native.estimator_weights_ == pytest.approx(logs, rel=1e-9)
 
 
 def literal_median(answers, weights):
@@ -245,3 +245,64 @@ def test_two_targets_are_refused():
 def test_importances_of_members_without_any_are_an_attribute_error():
     model = AdaBoostRegressor(Ridge(), n_estimators=2).fit(*problem())
     assert not hasattr(model, "feature_importances_")
+
+
+@pytest.mark.parametrize("scale", [1e-320, 1e-200, 1e150, 1e300])
+def test_numbers_whose_squares_are_none_are_refused(scale):
+    X, y = problem()
+    with pytest.raises(InvalidInput, match=r"largest magnitude in y is .*adds squares.*Divide y"):
+        AdaBoostRegressor().fit(X, scale * y)
+
+
+@pytest.mark.parametrize("scale", [2.0**-390, 2.0**390])
+def test_numbers_far_from_one_are_fitted_as_well(scale):
+    X, y = problem()
+    plain = AdaBoostRegressor(n_estimators=5).fit(X, y).predict(X)
+    np.testing.assert_allclose(
+        AdaBoostRegressor(n_estimators=5).fit(X, scale * y).predict(X) / scale, plain, rtol=1e-9
+    )
+    assert (AdaBoostRegressor(n_estimators=2).fit(X, 0 * y).predict(X) == 0).all()
+
+
+# The trace
+
+
+@pytest.mark.parametrize("base", [None, LinearRegression()], ids=str)
+def test_the_trace_tells_what_every_round_did(base, tmp_path):
+    X, y = problem()
+    model = AdaBoostRegressor(base, n_estimators=8, loss="square", learning_rate=0.7).fit(X, y)
+    trace = model.trace_
+    assert len(trace) == len(model.estimators_)
+    np.testing.assert_array_equal(trace.errors, model.estimator_errors_)
+    np.testing.assert_array_equal(trace.alphas, model.estimator_weights_)
+    D, said = np.full(80, 1 / 80), [member.predict(X) for member in model.estimators_]
+    for t in range(len(trace)):
+        errors = np.abs(said[t] - y)
+        assert trace.largest_errors[t] == pytest.approx(errors.max(), rel=1e-12)
+        losses = (errors / errors.max()) ** 2
+        assert trace.errors[t] == pytest.approx(D @ losses, rel=1e-9)
+        beta = trace.errors[t] / (1 - trace.errors[t])
+        assert trace.alphas[t] == pytest.approx(0.7 * np.log(1 / beta), rel=1e-9)
+        moved = D * beta ** (0.7 * (1 - losses))
+        assert trace.normalisers[t] == pytest.approx(moved.sum(), rel=1e-9)
+        D = moved / moved.sum()
+    assert f"{len(trace)} rounds of boosting; ended because all rounds" in str(trace)
+    assert list(trace.to_frame().columns)[:2] == ["round", "errors"]
+    with pytest.raises(ValueError, match="read-only"):
+        trace.errors[0] = 0.0
+    if base is None:
+        spinney.save(model, tmp_path / "r2.spn")
+        again = spinney.load(tmp_path / "r2.spn").trace_
+        assert again.stop_reason == trace.stop_reason
+        for name in trace.ARRAYS:
+            np.testing.assert_array_equal(getattr(again, name), getattr(trace, name))
+
+
+def test_the_trace_says_why_it_ended():
+    X, y = problem()
+    tree = DecisionTreeRegressor()
+    perfect = AdaBoostRegressor(tree, mode="reweight").fit(X, np.sign(y))  # means have no rounding
+    assert perfect.trace_.stop_reason == "the last learner made no error"
+    hopeless = AdaBoostRegressor(n_estimators=9).fit(np.ones((80, 1)), np.arange(80.0) % 2)
+    assert "a half or more" in hopeless.trace_.stop_reason
+    assert len(hopeless.trace_) == 1

@@ -7,9 +7,9 @@ from tests.unit.ensembles.adaptive.problems import blobs, error_stump, small_tre
 
 from spinney import AdaBoostClassifier, DecisionTreeClassifier
 from spinney.datasets import make_esl_spheres
-from spinney.ensembles.adaptive.variant import LARGEST_ALPHA
 from spinney.errors import InvalidInput, InvalidParameter, NothingLearnt
 from spinney.io.save_load import to_bytes
+from spinney.losses.line_search import LONGEST_MOVE
 
 X2, Y2 = blobs(2)
 X3, Y3 = blobs(3)
@@ -129,7 +129,7 @@ def test_totally_corrective_weights_leave_no_vote_with_an_edge():
     D, signs = booster.trace_.distributions[-1], np.where(Y2 == 1, 1.0, -1.0)
     for weight, member in zip(booster.alphas_, booster.estimators_, strict=True):
         edge = (D * signs * np.where(member.predict(X2) == 1, 1, -1)).sum()
-        if weight < LARGEST_ALPHA:
+        if weight < LONGEST_MOVE:
             assert edge <= 1e-7
         if weight > 1e-9:
             assert edge >= -1e-7

@@ -14,7 +14,7 @@ from spinney import FunctionalGradientBoostingClassifier as Classifier
 from spinney import FunctionalGradientBoostingRegressor as Regressor
 from spinney.data.binning import Binner
 from spinney.data.intake import read_table
-from spinney.errors import CannotSave
+from spinney.errors import CannotSave, InvalidInput
 from spinney.losses.row_weights import RowCounts, RowWeights
 from spinney.trees.exact import SortedTable
 from spinney.trees.settings import TreeSettings
@@ -327,3 +327,59 @@ def test_constant_targets_take_no_rounds():
         assert model.n_iter_ == 0
         assert model.predict(X).tolist() == [3.0] * 80
     assert Classifier().fit(X, ["only"] * 80).predict_proba(X).tolist() == [[1.0]] * 80
+
+
+# The trace
+
+
+@pytest.mark.parametrize("step", ["line_search", "shrink", "per_region"])
+def test_the_trace_tells_what_every_round_did(step, tmp_path):
+    X, y, weights = problem()
+    model = Regressor(step=step, n_estimators=6, learning_rate=0.5).fit(X, y, weights)
+    trace, score = model.trace_, np.average(y, weights=weights)
+    assert trace.start_loss == -model.train_score_[0]
+    for t, after in enumerate(model.staged_predict(X)):
+        assert trace.losses[t] == pytest.approx(0.5 * np.average((y - after) ** 2, weights=weights))
+        pulls, change = weights * (y - score), after - score
+        most = np.abs(pulls).sum() * np.abs(change).max()
+        assert trace.edges[t] == pytest.approx((pulls * change).sum() / most, rel=1e-9)
+        score = after
+    assert trace.steps.tolist() == model.steps_.tolist()
+    assert len(trace) == model.n_iter_ == 6
+    assert trace.stop_reason == "all rounds were done"
+    spinney.save(model, tmp_path / "sum.spn")
+    again = spinney.load(tmp_path / "sum.spn").trace_
+    assert (again.stop_reason, again.start_loss) == (trace.stop_reason, trace.start_loss)
+    assert again.to_frame().equals(trace.to_frame())
+
+
+def test_the_trace_of_votes_has_the_errors_of_adaboost():
+    X, y, _ = problem()
+    labels = y > 0.3
+    votes = Classifier(
+        oracle="classifier", loss="exponential", learning_rate=1.0, n_estimators=10
+    ).fit(X, labels)
+    stump = spinney.DecisionTreeClassifier(max_depth=1, criterion="error")
+    plain = spinney.AdaBoostClassifier(stump, n_estimators=10).fit(X, labels)
+    np.testing.assert_allclose((1 - votes.trace_.edges) / 2, plain.trace_.errors, atol=1e-9)
+    np.testing.assert_allclose(votes.trace_.losses, plain.trace_.objective, rtol=1e-9)
+    np.testing.assert_allclose(votes.trace_.steps, plain.trace_.alphas, rtol=1e-9)
+
+
+def test_the_trace_says_why_it_ended():
+    X, _, _ = problem()
+    assert Regressor(n_estimators=3).fit(X, np.ones(80)).trace_.stop_reason == (
+        "the gradient of the loss is 0"
+    )
+    constant = Classifier(oracle="classifier", n_estimators=3).fit(
+        np.ones((80, 1)), np.arange(80) % 2
+    )
+    assert constant.trace_.stop_reason == "the learner found nothing that lowers the loss"
+    assert len(constant.trace_) == 0
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_numbers_whose_squares_are_none_are_refused(scale):
+    X, y, _ = problem()
+    with pytest.raises(InvalidInput, match="adds squares"):
+        Regressor(n_estimators=3).fit(X, scale * y)

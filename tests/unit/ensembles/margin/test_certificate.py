@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from tests.reference.margins import RUDIN, best_column
 
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.margin.boosting import boost_margins
 from spinney.ensembles.margin.certificate import MarginCertificate
 from spinney.ensembles.margin.pool import Pool
-from spinney.ensembles.margin.rows import voting_rows
 from spinney.ensembles.margin.settings import MarginSettings
+from spinney.ensembles.weak.hypothesis import Hypothesis
+from spinney.ensembles.weak.signed_rows import SignedRows
 from spinney.errors import InvalidInput, InvalidParameter
 
 LPBOOST = MarginSettings(algorithm="lpboost", nu=1e-9)
@@ -71,7 +71,9 @@ def test_a_fit_cut_short_says_so():
 
 def test_it_prints_as_a_table(proof):
     text = str(proof.certificate)
-    assert text.startswith("The best margin lies between 0.375 and 0.375\n")
+    assert text.startswith(
+        "The best margin of what the learner gave lies between 0.375 and 0.375\n"
+    )
     assert "promised gap     1e-06" in text
     assert list(proof.certificate.to_frame()["quantity"][:2]) == [
         "margin reached",
@@ -119,7 +121,7 @@ def test_rows_without_weight_do_not_count(algorithm):
 
 
 def test_rows_of_unequal_weight_have_a_hard_margin_too():
-    rows = voting_rows([1, 1, -1], [1.0, 1000.0, 10.0])
+    rows = SignedRows.of([1, 1, -1], [1.0, 1000.0, 10.0])
     assert rows.caps(1e-9).tolist() == [1.0, 1.0, 1.0]
     assert rows.caps(0.5) == pytest.approx(2 * rows.prior * [1, 0, 1] + [0, 1, 0])
 

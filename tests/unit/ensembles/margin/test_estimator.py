@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sklearn.tree
 from sklearn.datasets import load_breast_cancer
 
 import spinney
@@ -83,3 +84,25 @@ def test_three_classes_are_refused_and_one_is_learnt():
 def test_wrong_parameters_are_refused_by_their_names(parameters, words):
     with pytest.raises(InvalidParameter, match=words):
         MarginBoostClassifier(**parameters).fit(X[:20], Y[:20])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "is_best"),
+    [
+        ({}, True),
+        ({"estimator": spinney.DecisionTreeClassifier(max_depth=1, criterion="error")}, True),
+        ({"estimator": spinney.DecisionTreeClassifier(max_depth=1)}, False),  # by Gini impurity
+        ({"estimator": spinney.DecisionTreeClassifier(max_depth=2, criterion="error")}, False),
+        ({"estimator": sklearn.tree.DecisionTreeClassifier(max_depth=1)}, False),
+        ({"mode": "resample"}, False),
+    ],
+)
+def test_a_certificate_says_whether_it_speaks_of_all_hypotheses(parameters, is_best, tmp_path):
+    booster = MarginBoostClassifier(n_estimators=3, random_state=0, **parameters).fit(X, Y)
+    proof = booster.certificate_
+    assert proof.finds_best is is_best
+    assert ("of what the learner gave" in proof.title()) is not is_best
+    assert ("those the learner gave" in str(proof)) is not is_best
+    if not str(type(booster.estimator)).startswith("<class 'sklearn"):
+        spinney.save(booster, tmp_path / "booster.spn")
+        assert spinney.load(tmp_path / "booster.spn").certificate_.finds_best is is_best

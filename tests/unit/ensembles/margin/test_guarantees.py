@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from tests.reference.margins import best_column, best_soft_margin
 
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.margin.boosting import boost_margins
 from spinney.ensembles.margin.capped import soft_margin
 from spinney.ensembles.margin.settings import ALGORITHMS, MarginSettings
+from spinney.ensembles.weak.hypothesis import Hypothesis
 
 VOTING = ("arc_gv", "adaboost_rho", "adaboost_star", "adaboost_reg")
 PROGRAMS = tuple(name for name in ALGORITHMS if name not in VOTING)

@@ -11,10 +11,11 @@ from sklearn.datasets import make_moons
 from sklearn.tree import DecisionTreeClassifier
 from tests.reference.margins import RUDIN, best_column, literal_adaboost
 
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.margin.boosting import boost_margins
 from spinney.ensembles.margin.settings import MarginSettings
-from spinney.ensembles.margin.votes import half_log_odds, line_search
+from spinney.ensembles.margin.votes import half_log_odds
+from spinney.ensembles.weak.hypothesis import Hypothesis
+from spinney.losses.line_search import best_vote
 
 GAMES = hnp.arrays(float, (7, 5), elements=st.sampled_from([-1.0, 1.0]))
 
@@ -133,7 +134,7 @@ def test_a_penalty_helps_when_labels_are_noisy():
 @settings(deadline=None, max_examples=40)
 def test_line_search_finds_the_minimum(shares, gains):
     shares = shares / shares.sum()
-    step = line_search(shares, gains)
+    step = max(0.0, best_vote(shares, gains))
 
     def loss(alpha):
         return float(shares @ np.exp(-alpha * gains))

@@ -6,7 +6,7 @@ import numpy as np
 from tests.reference.stump_oracle import StumpOracle
 
 from spinney.datasets import make_long_servedio, make_long_servedio_points
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
+from spinney.ensembles.weak.hypothesis import Hypothesis
 
 
 @dataclass(frozen=True)

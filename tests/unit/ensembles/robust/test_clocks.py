@@ -8,9 +8,9 @@ from scipy.special import erfcinv
 from tests.reference.stump_oracle import StumpOracle, stump_sum
 from tests.unit.ensembles.robust.problems import agreements, blobs, four_points, unsure
 
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.robust.boosting import boost_robustly
 from spinney.ensembles.robust.settings import RobustSettings
+from spinney.ensembles.weak.hypothesis import Hypothesis
 
 CLOCKS = ["brown", "robust"]
 

@@ -7,9 +7,9 @@ import pytest
 from tests.reference.stump_oracle import StumpOracle
 from tests.unit.ensembles.robust.problems import blobs
 
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.robust.boosting import boost_robustly
 from spinney.ensembles.robust.settings import ALGORITHMS, RobustSettings
+from spinney.ensembles.weak.hypothesis import Hypothesis
 from spinney.errors import InvalidInput, InvalidParameter
 
 SUMS = [name for name in ALGORITHMS if name != "martingale"]
@@ -108,10 +108,10 @@ def test_thousands_of_rounds_stay_finite(algorithm):
         ([[1.0, -1.0]], None, "one number for each row"),
         ([0.0, 1.0], None, "expected 1 for rows of the second class"),
         ([np.nan, 1.0], None, "signs hold"),
-        ([1.0, -1.0], [1.0], "expected one for each"),
-        ([1.0, -1.0], [1.0, -1.0], "at least 0"),
-        ([1.0, -1.0], [0.0, 0.0], "not all of them 0"),
-        ([1.0, -1.0], [np.nan, 1.0], "finite"),
+        ([1.0, -1.0], [1.0], "Give one per row"),
+        ([1.0, -1.0], [1.0, -1.0], "not negative"),
+        ([1.0, -1.0], [0.0, 0.0], "all weights are zero"),
+        ([1.0, -1.0], [np.nan, 1.0], "NaN"),
         ([1.0, -1.0], [np.inf, 1.0], "finite"),
     ],
 )
@@ -125,8 +125,8 @@ def test_hostile_rows_are_refused(signs, weights, message):
     [
         (np.ones(3), "shape"),
         (np.ones((4, 1)), "shape"),
-        (np.array([1.0, np.nan, 1.0, 1.0]), "expected numbers in"),
-        (np.array([1.0, 2.0, 1.0, 1.0]), "Scale them before boosting"),
+        (np.array([1.0, np.nan, 1.0, 1.0]), "answers nan for row 1: expected numbers from -1 to 1"),
+        (np.array([1.0, 2.0, 1.0, 1.0]), "Divide its answers by their largest"),
     ],
 )
 @pytest.mark.parametrize("algorithm", ["robust", "martingale"])

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from tests.unit.ensembles.robust.problems import blobs
 
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.robust.boosting import boost_robustly
 from spinney.ensembles.robust.martingale import run_program, walk_program
 from spinney.ensembles.robust.settings import RobustSettings
+from spinney.ensembles.weak.hypothesis import Hypothesis
 from spinney.errors import InvalidInput, SmallWeights
 
 

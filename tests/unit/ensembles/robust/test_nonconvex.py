@@ -5,11 +5,11 @@ import pytest
 from tests.reference.stump_oracle import stump_sum
 from tests.unit.ensembles.robust.problems import blobs, four_points
 
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.robust.boosting import boost_robustly
 from spinney.ensembles.robust.nonconvex import _Line
-from spinney.ensembles.robust.rows import SignedRows
 from spinney.ensembles.robust.settings import RobustSettings
+from spinney.ensembles.weak.hypothesis import Hypothesis
+from spinney.ensembles.weak.signed_rows import SignedRows
 from spinney.losses import MARGIN_LOSSES
 
 POTENTIALS = {name: MARGIN_LOSSES[name] for name in ("savage", "sigmoid", "tangent", "ramp")}

@@ -3,10 +3,10 @@ import pytest
 from tests.reference.stump_oracle import StumpOracle, stump_sum
 from tests.unit.ensembles.robust.problems import blobs
 
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.robust.boosting import boost_robustly
 from spinney.ensembles.robust.search import choose_parameter, search_target_error
 from spinney.ensembles.robust.settings import RobustSettings
+from spinney.ensembles.weak.hypothesis import Hypothesis
 from spinney.errors import InvalidParameter
 
 

@@ -5,9 +5,9 @@ import pytest
 from tests.reference.stump_oracle import stump_sum
 from tests.unit.ensembles.robust.problems import agreements, blobs
 
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.robust.boosting import boost_robustly
 from spinney.ensembles.robust.settings import RobustSettings
+from spinney.ensembles.weak.hypothesis import Hypothesis
 
 ROUNDING = 1e-12
 

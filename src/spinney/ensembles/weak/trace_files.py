@@ -7,7 +7,7 @@ import numpy as np
 
 from spinney.errors import InvalidModel
 from spinney.model.model import State
-from spinney.theory.trace import TRACE_ARRAYS, Trace
+from spinney.theory.trace import TRACE_ARRAYS, RoundNumbers, Trace
 from spinney.typing import AnyArray
 
 
@@ -36,3 +36,20 @@ def trace_from(meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Trace
         raise InvalidModel("what the estimator knows beside its model is missing or unknown")
     parts = {name: array.copy() for name, array in arrays.items()}
     return Trace(**parts, stop_reason=meta["stop_reason"])
+
+
+def check_round_numbers(
+    kind: type[RoundNumbers],
+    parts: Mapping[str, type],
+    meta: Mapping[str, Any],
+    arrays: Mapping[str, AnyArray],
+    n_rounds: int,
+) -> None:
+    """Refuse what is no trace of so many rounds."""
+    if (
+        {name: type(value) for name, value in meta.items()} != parts
+        or set(arrays) != set(kind.ARRAYS)
+        or any(array.dtype != "<f8" or array.ndim != 1 for array in arrays.values())
+        or any(len(array) != n_rounds for array in arrays.values())
+    ):
+        raise InvalidModel("what the estimator knows beside its model is missing or unknown")

@@ -6,6 +6,9 @@ from typing import Any, TypeAlias
 
 from spinney.typing import AnyArray, CodeArray, FloatArray
 
+LEAST_EDGE = 1e-12
+"""A learner closer to guessing than this knows nothing: its edge is rounding."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hypothesis:

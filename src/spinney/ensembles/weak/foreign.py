@@ -12,10 +12,10 @@ from sklearn.utils.validation import has_fit_parameter
 from spinney.data.fixed_point import exact_total
 from spinney.data.schema import FeatureSchema
 from spinney.data.target import Target
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
-from spinney.ensembles.adaptive.learners import SumOutput, WeakLearner
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import Reading
+from spinney.ensembles.weak.hypothesis import Hypothesis
+from spinney.ensembles.weak.learners import SumOutput, WeakLearner
 from spinney.errors import InvalidInput, WeakLearnerFailed
 from spinney.losses.row_weights import RowWeights
 from spinney.model.answers import as_members_take, member_answers

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from spinney.data.binning import Binner
-from spinney.ensembles.adaptive.hypothesis import Hypothesis
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.trees.exact import check_criterion, class_shares, class_targets
+from spinney.ensembles.weak.hypothesis import Hypothesis
 from spinney.losses.row_weights import RowCounts, RowWeights
 from spinney.model import Model, Policy, Tree, TreeForest
 from spinney.model.answers import FORMS
 from spinney.model.forest import Output, TreeSum, join_trees
 from spinney.resampling import draw_rows
-from spinney.trees.exact import SortedTable
+from spinney.trees.exact import GrownTree, SortedTable
 from spinney.trees.settings import TreeSettings
 from spinney.typing import AnyArray, CodeArray, FloatArray, IntArray
 
@@ -110,18 +110,25 @@ class TreeLearner(WeakLearner):
 
     def classify(self, weights: RowWeights, form: str, round_number: int) -> Hypothesis:
         """Grow a tree under weights of rows."""
-        grown = self._sorted.grow(
-            self._targets,
-            self._seen(weights, round_number),
-            self._settings,
-            criterion=self._criterion,
-        )
+        grown = self._grow_classes(weights, round_number)
         shares = class_shares(grown.tree.values, self.n_classes)
         scores = FORMS[form].scores(shares)
-        # A sign needs no more than a byte; rows are many, and answers are read several times.
-        said = scores.astype(np.int8) if form == "signs" else scores
-        answers = np.take(said, grown.leaf_of_row, axis=0)
+        if form == "signs":
+            # A sign needs no more than a byte; rows are many, and answers are read several times.
+            answers = grown.say(scores[:, 0].astype(np.int8))
+        else:
+            answers = np.take(scores, grown.leaf_of_row, axis=0)
         return Hypothesis(answers, _with_values(grown.tree, scores))
+
+    def _grow_classes(self, weights: RowWeights, round_number: int) -> GrownTree:
+        is_stump = self._settings.max_depth == 1 and self._resample_seed is None
+        cells = weights.cells if is_stump else None
+        if cells is not None:
+            return self._sorted.grow_signs(
+                cells.signed, self._settings, unit=1.0 / cells.total, criterion=self._criterion
+            )
+        seen = self._seen(weights, round_number)
+        return self._sorted.grow(self._targets, seen, self._settings, criterion=self._criterion)
 
     def classify_pairs(self, weights: FloatArray, round_number: int) -> Hypothesis:
         """Grow a tree that says yes or no to every class, under weights (n_rows, n_classes)."""

@@ -5,13 +5,15 @@ from typing import Any
 import numpy as np
 
 from spinney.data.target import Target
-from spinney.ensembles.adaptive.learners import ROOT_ONLY
 from spinney.ensembles.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
+from spinney.ensembles.weak.learners import ROOT_ONLY
 from spinney.model import TreeForest
 from spinney.model.answers import FORMS
 from spinney.model.forest import Output
 from spinney.trees.settings import TreeSettings
 
+DEFAULT_DEPTH = 3
+"""Of a tree that fits numbers, if the user gives no base learner."""
 _CRITERIA = {
     "gini": "squared",
     "squared_error": "squared",
