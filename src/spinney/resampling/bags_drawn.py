@@ -222,7 +222,8 @@ class BayesianBootstrap(DrawnBags):
 
     def _units(self, tree: int) -> AnyArray:
         # Of 53 bits, never 0: the logarithm is our own, the same on every machine.
-        uniform = ((self._bits(tree, self.n_rows) >> np.uint64(11)) + 0.5) * 2.0**-53
+        bits = (self._bits(tree, self.n_rows) >> np.uint64(11)).astype(np.float64)
+        uniform = (bits + 0.5) * 2.0**-53
         shares = -_ext.exact_log_of(uniform)
         if self._weights is not None:
             shares = shares * self._weights

@@ -232,7 +232,7 @@ def variance_form(
         )
     if method != "infinitesimal":
         forms.append(_after_bootstrap(drawn, corrected=corrected))
-    mean: FloatArray = sum(forms) / len(forms)
+    mean: FloatArray = np.mean(forms, axis=0)
     return mean
 
 
@@ -260,7 +260,8 @@ def _infinitesimal(
         noise = drawn * n_rows / n if replacement else drawn * (n - drawn) / n
         form -= np.eye(n_trees) * noise
     scale = 1.0 if replacement else n * (n - 1) / max(n - drawn, 1.0) ** 2
-    return form * (scale / n_trees**2)
+    form *= scale / n_trees**2
+    return form
 
 
 def _after_bootstrap(counts: AnyArray, *, corrected: bool) -> FloatArray:
