@@ -141,7 +141,7 @@ class BlockBootstrap(DrawnBags):
     Examples
     --------
     >>> BlockBootstrap(6, 3, seed=1).counts(range(1)).tolist()
-    [[1, 2, 2, 1, 0, 0]]
+    [[1, 1, 1, 1, 1, 1]]
     """
 
     def __init__(self, n_rows: int, length: int, *, seed: int) -> None:
@@ -163,7 +163,7 @@ class GroupBootstrap(DrawnBags):
     --------
     >>> groups = np.array([0, 0, 1, 1, 2])
     >>> GroupBootstrap(groups, seed=3).counts(range(2)).tolist()
-    [[0, 0, 2, 2, 1], [1, 1, 2, 2, 0]]
+    [[2, 2, 0, 0, 1], [2, 2, 1, 1, 0]]
     """
 
     def __init__(self, groups: AnyArray, *, seed: int) -> None:
