@@ -170,7 +170,7 @@ def forest_variance(
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(1)
     >>> x = rng.normal(size=50)
     >>> counts = rng.multinomial(50, np.full(50, 1 / 50), size=1000)
     >>> means = counts @ x / 50  # the answer of a tree that is the mean of its bag
