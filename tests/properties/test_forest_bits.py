@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -83,6 +84,7 @@ def test_forest_does_not_depend_on_the_order_of_rows(problem, seed):
     assert one.model_ == two.model_
 
 
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
 def test_large_nodes_do_not_depend_on_threads():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 6)).astype(np.float32)

@@ -92,6 +92,5 @@ class Bootstrap(Bags):
 
     def counts(self, trees: range) -> AnyArray:
         """Give how often each of these trees draws each row."""
-        return np.asarray(
-            _ext.draw_repetitions(self.n_rows, self._draws, self._seed, (trees.start, len(trees)))
-        )
+        some = (trees.start, len(trees))
+        return np.asarray(_ext.draw_repetitions(self.n_rows, self._draws, self._seed, some))

@@ -141,7 +141,7 @@ class BlockBootstrap(DrawnBags):
     Examples
     --------
     >>> BlockBootstrap(6, 3, seed=1).counts(range(1)).tolist()
-    [[1, 2, 2, 1, 0, 0]]
+    [[1, 1, 1, 1, 1, 1]]
     """
 
     def __init__(self, n_rows: int, length: int, *, seed: int) -> None:
@@ -163,7 +163,7 @@ class GroupBootstrap(DrawnBags):
     --------
     >>> groups = np.array([0, 0, 1, 1, 2])
     >>> GroupBootstrap(groups, seed=3).counts(range(2)).tolist()
-    [[0, 0, 2, 2, 1], [1, 1, 2, 2, 0]]
+    [[2, 2, 0, 0, 1], [2, 2, 1, 1, 0]]
     """
 
     def __init__(self, groups: AnyArray, *, seed: int) -> None:
@@ -222,7 +222,8 @@ class BayesianBootstrap(DrawnBags):
 
     def _units(self, tree: int) -> AnyArray:
         # Of 53 bits, never 0: the logarithm is our own, the same on every machine.
-        uniform = ((self._bits(tree, self.n_rows) >> np.uint64(11)) + 0.5) * 2.0**-53
+        bits = (self._bits(tree, self.n_rows) >> np.uint64(11)).astype(np.float64)
+        uniform = (bits + 0.5) * 2.0**-53
         shares = -_ext.exact_log_of(uniform)
         if self._weights is not None:
             shares = shares * self._weights

@@ -31,8 +31,9 @@ class BagRecipe:
 
     Examples
     --------
-    >>> BagRecipe(n_rows=5, seed=1, sampler="subsample", n_draws=2).bags().counts(range(1)).sum()
-    np.uint32(2)
+    >>> bags = BagRecipe(n_rows=5, seed=1, sampler="subsample", n_draws=2).bags()
+    >>> int(bags.counts(range(1)).sum())
+    2
     """
 
     n_rows: int

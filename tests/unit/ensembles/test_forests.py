@@ -293,6 +293,33 @@ def test_parameters_that_contradict_each_other_are_refused():
         RandomForestRegressor(sampler="group").fit(X, Z, groups=np.arange(3))
 
 
+@every_forest
+@pytest.mark.parametrize("alpha", [0.001, 0.01, 0.05])
+def test_pruned_trees_are_the_smallest_best_ones(kind, alpha):
+    """The least sum of what leaves leave over and what they cost, by recursion."""
+    settings = {"n_estimators": 3, "random_state": 0, "max_depth": 6}
+    whole = kind(**settings).fit(X, target(kind)).model_
+    found = kind(**settings, ccp_alpha=alpha).fit(X, target(kind)).model_
+
+    def best(tree, node):
+        """Give what is saved, less what leaves cost, and the number of leaves."""
+        price = alpha * tree.weight[0]
+        if tree.right[node] < 0:
+            return -price, 1
+        left, right = best(tree, node + 1), best(tree, tree.right[node])
+        divided = tree.gain[node] + left[0] + right[0]
+        return (divided, left[1] + right[1]) if divided > -price else (-price, 1)
+
+    assert [tree.n_leaves for tree in found] == [best(tree, 0)[1] for tree in whole]
+    assert len(found.arrays["feature"]) < len(whole.arrays["feature"])
+    assert found.arrays["gain"][found.arrays["feature"] < 0].max() == 0.0
+
+
+def test_pruning_by_gains_that_do_not_add_up_is_refused():
+    with pytest.raises(InvalidParameter, match="does not add up"):
+        RandomForestClassifier(criterion="twoing", ccp_alpha=0.1).fit(X, Y)
+
+
 def test_progress_is_told_on_stderr_and_changes_nothing(capsys):
     quiet = RandomForestRegressor(20, random_state=0).fit(X, Z)
     loud = RandomForestRegressor(20, random_state=0, verbose=1, n_jobs=2).fit(X, Z)

@@ -11,16 +11,25 @@ import numpy as np
 
 from spinney.data.binning import Binner
 from spinney.ensembles.forests.rows import ForestRows
-from spinney.ensembles.forests.rules import CLASS_CRITERIA, NUMBER_CRITERIA, TWO_CLASS_CRITERIA
+from spinney.ensembles.forests.rules import (
+    CLASS_CRITERIA,
+    NOT_PRUNED,
+    NUMBER_CRITERIA,
+    TWO_CLASS_CRITERIA,
+)
 from spinney.ensembles.trees.limits import n_drawn
-from spinney.errors import InvalidInput, SmallWeights
+from spinney.errors import InvalidInput, InvalidParameter, SmallWeights
 from spinney.model import Policy, TreeForest
-from spinney.model.forest import NODE_ARRAYS, Output, TreeSum
+from spinney.model.forest import NODE_ARRAYS, Output, TreeSum, cut_tree, join_trees
 from spinney.resampling.bags import Bags
+from spinney.trees.pruning import weakest_links
 from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
+from spinney.trees.structure import cut_below
 from spinney.typing import AnyArray
 
+_SAME = 1.0 + 2.0**-40
+"""Prices that differ by less are the same."""
 CELLS_AT_ONCE = 1 << 24
 """Rows times trees for which counts, or leaves, are kept at a time: 64 MB."""
 
@@ -35,6 +44,8 @@ class Grower:
     settings: ForestSettings
     bags: Bags
     policy: Policy
+    price: float
+    """What a leaf costs, as a share of a tree's weight; above 0 trees are pruned."""
     votes_hard: bool
     n_threads: int
 
@@ -44,6 +55,8 @@ class Grower:
         if self.bags.unit != 1:  # rows were counted in units: back to rows
             arrays["weight"] = arrays["weight"] / self.bags.unit
             arrays["gain"] = arrays["gain"] / self.bags.unit
+        if self.price > 0:
+            arrays = pruned(arrays, self.price)
         if self.votes_hard:
             arrays["values"] = hard_votes(arrays["values"])
         return arrays
@@ -79,6 +92,7 @@ def make_grower(rows: ForestRows, params: Mapping[str, Any], n_threads: int) -> 
         _settings(rows, params, bags),
         bags,
         Policy(unseen=params["unseen"], extra=params["extra_columns"]),
+        price=_price(rows, params),
         votes_hard=params.get("voting") == "hard",
         n_threads=n_threads,
     )
@@ -149,6 +163,27 @@ def _settings(rows: ForestRows, params: Mapping[str, Any], bags: Bags) -> Forest
         seed=rows.recipe.seed,
     )
     return ForestSettings(tree=tree, search=params.get("search", "random"), shuffle=True)
+
+
+def _price(rows: ForestRows, params: Mapping[str, Any]) -> float:
+    """Give the price of a leaf, in gains: those of several outputs are sums, not means."""
+    price = float(params["ccp_alpha"])
+    if price > 0 and params["criterion"] in NOT_PRUNED:
+        raise InvalidParameter(
+            f"ccp_alpha={price:g} with criterion={params['criterion']!r}: what its splits gain "
+            "does not add up over a tree. Set ccp_alpha=0, or use 'gini' or 'entropy'."
+        )
+    return price * (1 if rows.reading.target.classes is not None else rows.reading.y.shape[1])
+
+
+def pruned(arrays: Mapping[str, AnyArray], price: float) -> dict[str, AnyArray]:
+    """Cut trees back to the smallest ones that are best if a leaf costs so much."""
+    trees = []
+    for number in range(len(arrays["tree_start"]) - 1):
+        tree = cut_tree(arrays, number)
+        links = weakest_links(tree, tree.gain)
+        trees.append(cut_below(tree, links <= price * tree.weight[0] * _SAME)[0])
+    return join_trees(trees, width=arrays["values"].shape[1])
 
 
 def _limit(limit: float, total: float, *, least: int) -> float:

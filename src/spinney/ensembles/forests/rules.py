@@ -33,6 +33,8 @@ CLASS_CRITERIA = {
 }
 """Criteria of classifiers, and what trees call them."""
 TWO_CLASS_CRITERIA = ("dkm", "hellinger")
+NOT_PRUNED = ("twoing", "hellinger", "gain_ratio")
+"""Criteria whose gains are no decrease of something that adds up over leaves."""
 NUMBER_CRITERIA = {"squared_error": "squared", "friedman_mse": "squared", "poisson": "poisson"}
 """Criteria of regressors. Friedman's improvement of a split is the decrease of squared error."""
 
