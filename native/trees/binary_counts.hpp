@@ -62,7 +62,7 @@ class BinaryCounts {
         node_ = {static_cast<double>(second(*total)), static_cast<double>(count(*total))};
         scale_ = 2.0 / node_.all;
         const std::int64_t first = count(*total) - second(*total);
-        most_gain_ = node_.gain(static_cast<std::uint64_t>(first)) * scale_ * (1.0 - 0x1p-40);
+        most_gain_ = node_.gain(static_cast<std::uint64_t>(first)) * scale_ * (1.0 - kTie / 2);
     }
     [[gnu::always_inline]] double gain(const std::int64_t* left) const {
         return node_.gain(static_cast<std::uint64_t>(*left)) * scale_;

@@ -14,6 +14,10 @@
 
 namespace spinney {
 
+/// Gains that differ by less than this share of them are equal: the same rows, summed on a grid or
+/// counted from the other side, give gains that differ by their last bits.
+constexpr double kTie = 0x1p-40;
+
 /// An integer as a double of at most 51 bits: what is below `shift` is dropped, and the same by
 /// every instruction set, for vectors have no conversion of wide integers. |x| < 2^62, and
 /// |x| >> shift < 2^51.

@@ -25,7 +25,8 @@ constexpr double kTwoTo52 = 0x1p52;
     return std::bit_cast<double>(x | kTwoTo52Bits) - kTwoTo52;
 }
 
-/// The largest of gains[first, last), the first among equals.
+/// The largest of gains[first, last), the first among equals: what differs by rounding alone is a
+/// tie.
 [[gnu::always_inline]] inline BestRow largest(const double* gains, std::size_t first,
                                               std::size_t last) {
     // Bits of numbers that are not negative are in the order of the numbers; those of -1 are below.
@@ -35,10 +36,10 @@ constexpr double kTwoTo52 = 0x1p52;
         most = bits > most ? bits : most;
     }
     if (most < 0) return {};
-    const auto gain = std::bit_cast<double>(most);
+    const double enough = std::bit_cast<double>(most) * (1.0 - kTie);
     std::size_t row = first;
-    while (gains[row] != gain) ++row;
-    return {gain, row};
+    while (gains[row] < enough) ++row;
+    return {gains[row], row};
 }
 
 }  // namespace

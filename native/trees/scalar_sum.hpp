@@ -171,7 +171,7 @@ class ScalarSum {
             left.weight += own->weight;
             most = std::max(most, node_.gain(left.number, left.weight));
         }
-        most_gain_ = most * scale_ * (1.0 - 0x1p-40);
+        most_gain_ = most * scale_ * (1.0 - kTie / 2);
     }
 
     bool same_mean(const Sum& a, const Sum& b) const {

@@ -95,6 +95,9 @@ class SplitJudge {
     void judge_feature(std::size_t f, RankSplit& best) {
         feature_ = f;
         best_ = &best;
+        // The same rows may come as the left by one feature and as the right by another: what differs
+        // by rounding alone is a tie, and the feature looked at first wins.
+        bar_ = above(best.gain);
         std::fill(left_.begin(), left_.end(), 0);
         std::fill(missing_.begin(), missing_.end(), 0);
     }
@@ -103,8 +106,9 @@ class SplitJudge {
     [[gnu::always_inline]] bool is_best(const std::int64_t* left) {
         if (!fits(left) || (!rules_.directions.empty() && !is_allowed(left))) return false;
         const double gain = target_.gain(left);
-        if (!(gain > best_->gain)) return false;
+        if (!(gain > bar_)) return false;
         best_->gain = gain;
+        bar_ = above(gain);
         return true;
     }
 
@@ -155,8 +159,9 @@ class SplitJudge {
         }
         if (first >= last) return;
         const BestRow found = prefix.best(target_, keys, key_shift, first, last);
-        if (!(found.gain > best_->gain) || found.gain < 0.0) return;
+        if (!(found.gain > bar_) || found.gain < 0.0) return;
         best_->gain = found.gain;
+        bar_ = above(found.gain);
         left_ = prefix.sums(found.row);
         keep(left_.data(), rank_at(found.row), false);
         best_->next_rank = rank_at(found.row + 1);
@@ -216,6 +221,9 @@ class SplitJudge {
     Sums missing_;
 
   private:
+    /// What a gain must exceed to be larger.
+    static double above(double gain) { return gain > 0.0 ? gain * (1.0 + kTie) : gain; }
+
     bool fits(const std::int64_t* left) const {
         if (rules_.min_leaf <= 0.0) return true;
         const double own = target_.weight(left);
@@ -266,6 +274,7 @@ class SplitJudge {
     Sums right_;
     std::size_t feature_ = 0;
     RankSplit* best_ = nullptr;
+    double bar_ = 0.0;  ///< what a gain must exceed
     std::vector<std::int64_t> cells_;
     std::vector<std::size_t> filled_;  ///< bins with rows
 };

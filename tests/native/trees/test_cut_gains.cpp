@@ -47,7 +47,7 @@ BestRow slow_best(const Rows& rows, std::size_t first, std::size_t last, Gain ga
     for (std::size_t i = first; i < last; ++i) {
         if ((rows.keys[i] ^ rows.keys[i + 1]) >> 16 == 0) continue;
         const double own = gain(i);
-        if (own > best.gain) best = {own, i};
+        if (own > best.gain + kTie * best.gain) best = {own, i};
     }
     return best;
 }

@@ -83,7 +83,7 @@ def test_ten_rows_of_weight_a_tenth_are_one_row():
 def test_weights_that_forbid_every_split_are_pointed_out():
     X = RNG.random((100, 1))
     with pytest.warns(UserWarning, match="single leaf"):
-        DecisionTreeRegressor().fit(X, X[:, 0], np.full(100, 1e-3))
+        DecisionTreeRegressor(min_samples_leaf=5).fit(X, X[:, 0], np.full(100, 1e-3))
 
 
 @pytest.mark.parametrize("weight", [5e-324, 1e-300, 1e300])
