@@ -32,7 +32,8 @@ def grow_absolute_tree(
     row_weights = np.ones(len(targets)) if weights is None else weights
     products, product_exponent = fixed_products(row_weights, (targets - centre)[:, np.newaxis])
     # What fixed_products calls repetitions: whole numbers, whose products are exact.
-    is_whole = row_weights.sum() < 2.0**31 and bool(np.all(row_weights == np.rint(row_weights)))
+    is_few = float(row_weights.sum()) < 2.0**31
+    is_whole = is_few and bool(np.all(row_weights == np.rint(row_weights)))
     integers, exponent = np.empty(0, np.int64), 0
     if weights is not None and is_whole:
         integers = weights.astype(np.int64)
