@@ -6,9 +6,9 @@
 #include "native/bindings/arrays.hpp"
 #include "native/bindings/grown_arrays.hpp"
 #include "native/trees/gradient_grower.hpp"
+#include "native/trees/grown_tree.hpp"
 #include "native/trees/grown_trees.hpp"
 #include "native/trees/settings.hpp"
-#include "native/trees/grown_tree.hpp"
 
 namespace spinney::bindings {
 namespace {

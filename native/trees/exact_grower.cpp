@@ -8,9 +8,9 @@
 #include "native/base/parallel.hpp"
 #include "native/trees/exact_split.hpp"
 #include "native/trees/exact_vectors.hpp"
+#include "native/trees/feature_draw.hpp"
 #include "native/trees/growth_order.hpp"
 #include "native/trees/node_rows.hpp"
-#include "native/trees/feature_draw.hpp"
 
 namespace spinney {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "native/base/parallel.hpp"
-#include "native/trees/gradient_node.hpp"
 #include "native/trees/feature_draw.hpp"
+#include "native/trees/gradient_node.hpp"
 
 namespace spinney {
 namespace {

@@ -1,5 +1,3 @@
-#include "native/trees/feature_draw.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -8,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "native/trees/feature_draw.hpp"
 #include "tests/native/check.hpp"
 
 using spinney::TreeSettings;

@@ -1,11 +1,10 @@
-#include "native/trees/median_sums.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "native/base/random.hpp"
+#include "native/trees/median_sums.hpp"
 #include "tests/native/check.hpp"
 
 using spinney::MedianSums;

@@ -1,10 +1,9 @@
-#include "native/trees/node_rows.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <vector>
 
+#include "native/trees/node_rows.hpp"
 #include "tests/native/check.hpp"
 
 namespace {

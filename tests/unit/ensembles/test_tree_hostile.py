@@ -78,7 +78,9 @@ def test_targets_a_criterion_cannot_judge_are_refused():
         with pytest.raises(InvalidInput, match=f"criterion='{criterion}' takes two classes"):
             DecisionTreeClassifier(criterion=criterion).fit(X, three)
     for criterion in ("poisson", "absolute_error"):
-        with pytest.raises(InvalidInput, match="takes one target, but y has 2 columns"):
+        with pytest.raises(
+            InvalidInput, match=r"y should be a 1d array, got an array of shape \(6, 2\)"
+        ):
             DecisionTreeRegressor(criterion=criterion).fit(X, np.ones((6, 2)))
     with pytest.raises(InvalidInput, match=r"Some values of y are negative \(the first in row 2"):
         DecisionTreeRegressor(criterion="poisson").fit(X, [1, 2, -3, 0, 1, 1])

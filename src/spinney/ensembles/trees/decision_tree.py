@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.data.binning import native_columns
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.parameters import Checked, Choice, Rule
-from spinney.ensembles.trees.growing import CLASS_CRITERIA, NUMBER_CRITERIA
+from spinney.ensembles.trees.growing import CLASS_CRITERIA, NUMBER_CRITERIA, ONE_TARGET
 from spinney.ensembles.trees.single_tree import TREE_RULES, SingleTree
 from spinney.errors import InvalidModel
 from spinney.model.model import State
@@ -232,7 +232,7 @@ class DecisionTreeRegressor(RegressorMixin, SingleTree):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = self.criterion not in ONE_TARGET
         return tags
 
     def predict(self, X: TableLike) -> FloatArray:

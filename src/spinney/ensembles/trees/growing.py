@@ -39,7 +39,8 @@ NUMBER_CRITERIA: Mapping[str, str] = {
 }
 """Names of criteria for numbers, and what the grower calls them."""
 _TWO_CLASSES = ("dkm", "exponential", "hellinger")
-_ONE_TARGET = ("absolute_error", "poisson")
+ONE_TARGET = ("absolute_error", "poisson")
+"""Criteria that judge one number per row."""
 _FAR = 200
 """Exponents of two beyond which sums of squares may leave the range of floats."""
 _LARGEST = 1e300
@@ -181,11 +182,6 @@ def check_criterion(reading: Reading, criterion: str) -> None:
         raise InvalidInput(
             f"criterion={criterion!r} takes two classes, but y has {n_outputs}. Use 'gini', "
             "'entropy', 'twoing' or 'error'."
-        )
-    if criterion in _ONE_TARGET and n_outputs > 1:
-        raise InvalidInput(
-            f"criterion={criterion!r} takes one target, but y has {n_outputs} columns. Fit a tree "
-            "for each, or use 'squared_error'."
         )
     if criterion == "poisson":
         _check_counts(reading)

@@ -22,7 +22,7 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.ensembles.trees.arrays import TreeArrays, path_matrix
-from spinney.ensembles.trees.growing import grow_tree
+from spinney.ensembles.trees.growing import ONE_TARGET, grow_tree
 from spinney.ensembles.trees.limits import n_drawn
 from spinney.ensembles.trees.prunings import Pruning, stops_of
 from spinney.model import Model, Policy, TreeForest
@@ -80,7 +80,10 @@ class SingleTree(Estimator):
         """
         self._check_parameters()
         params = self.get_params(deep=False)
-        intake = self._intake_settings(class_weight=params.get("class_weight"))
+        intake = self._intake_settings(
+            class_weight=params.get("class_weight"),
+            multi_output=params["criterion"] not in ONE_TARGET,
+        )
         reading = read_rows(X, y, sample_weight, intake)
         grown = grow_tree(reading, params, n_threads=self._n_threads())
         n_outputs = grown.tree.values.shape[1]
