@@ -11,6 +11,17 @@ if TYPE_CHECKING:
     from spinney.ensembles.adaptive.classifier import AdaBoostClassifier as AdaBoostClassifier
     from spinney.ensembles.adaptive.matrix import boost_matrix as boost_matrix
     from spinney.ensembles.adaptive.regressor import AdaBoostRegressor as AdaBoostRegressor
+    from spinney.ensembles.forests.embedding import RandomTreesEmbedding as RandomTreesEmbedding
+    from spinney.ensembles.forests.isolation import IsolationForest as IsolationForest
+    from spinney.ensembles.forests.quantile import (
+        QuantileForestRegressor as QuantileForestRegressor,
+    )
+    from spinney.ensembles.forests.rotation import (
+        RotationForestClassifier as RotationForestClassifier,
+    )
+    from spinney.ensembles.forests.rotation import (
+        RotationForestRegressor as RotationForestRegressor,
+    )
     from spinney.ensembles.functional.classifier import (
         FunctionalGradientBoostingClassifier as FunctionalGradientBoostingClassifier,
     )
@@ -52,9 +63,14 @@ ESTIMATORS = {
     "GradientBoostingRegressor": "spinney.ensembles.gradient.regressor",
     "HistGradientBoostingClassifier": "spinney.ensembles.gradient.drop_in",
     "HistGradientBoostingRegressor": "spinney.ensembles.gradient.drop_in",
+    "IsolationForest": "spinney.ensembles.forests.isolation",
     "L2BoostRegressor": "spinney.ensembles.functional.l2_boost",
     "MarginBoostClassifier": "spinney.ensembles.margin.classifier",
+    "QuantileForestRegressor": "spinney.ensembles.forests.quantile",
+    "RandomTreesEmbedding": "spinney.ensembles.forests.embedding",
     "RobustBoostClassifier": "spinney.ensembles.robust.classifier",
+    "RotationForestClassifier": "spinney.ensembles.forests.rotation",
+    "RotationForestRegressor": "spinney.ensembles.forests.rotation",
 }
 """Public estimators and where they live; a model file may name these classes and no others."""
 
@@ -76,9 +92,14 @@ __all__ = [
     "GradientBoostingRegressor",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
+    "IsolationForest",
     "L2BoostRegressor",
     "MarginBoostClassifier",
+    "QuantileForestRegressor",
+    "RandomTreesEmbedding",
     "RobustBoostClassifier",
+    "RotationForestClassifier",
+    "RotationForestRegressor",
     "boost_matrix",
     "load",
     "save",
