@@ -396,3 +396,114 @@ class SortedColumns:
         """
         Grow one tree; nodes in preorder. scales: what units of targets and weights are worth.
         """
+
+class SplitSearch(enum.Enum):
+    """How splits are looked for."""
+
+    ADAPTIVE = 0
+
+    EXACT = 1
+
+    HISTOGRAM = 2
+
+    RANDOM = 3
+
+class NodeCriterion(enum.Enum):
+    """What a split of a forest's tree lowers."""
+
+    GINI = 0
+
+    ENTROPY = 1
+
+    ERROR = 2
+
+    TWOING = 3
+
+    DKM = 4
+
+    HELLINGER = 5
+
+    GAIN_RATIO = 6
+
+    SQUARED = 7
+
+    POISSON = 8
+
+class ForestSettings:
+    """How the trees of a forest may grow."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def tree(self) -> TreeSettings: ...
+
+    @tree.setter
+    def tree(self, arg: TreeSettings, /) -> None: ...
+
+    @property
+    def search(self) -> SplitSearch: ...
+
+    @search.setter
+    def search(self, arg: SplitSearch, /) -> None: ...
+
+    @property
+    def shuffle(self) -> bool: ...
+
+    @shuffle.setter
+    def shuffle(self, arg: bool, /) -> None: ...
+
+class ForestTarget:
+    """What trees of a forest are grown for."""
+
+    def __init__(self, classes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], numbers: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scales: tuple[float, float], criterion: NodeCriterion) -> None: ...
+
+class RankedColumns:
+    """Every feature as ranks of its values."""
+
+    def __init__(self, columns: Columns, category_bins: Sequence[Sequence[int]], max_bins: int, n_threads: int) -> None: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    def grow(self, target: ForestTarget, given: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], draws: tuple[int, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]], settings: ForestSettings, trees: tuple[int, int], n_threads: int) -> dict:
+        """
+        Grow trees (first, how many) of a forest; nodes in preorder. given: how often each tree counts each row, or empty; draws: (how many, last ticket of each row), (0, none): every row once.
+        """
+
+def draw_repetitions(n_rows: int, draws: tuple[int, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]], seed: int, trees: tuple[int, int]) -> object:
+    """
+    How often trees (first, how many) of a forest draw each row; (n_trees, n_rows).
+    """
+
+class LeafRows:
+    """Training rows behind the leaves of a forest, by their target."""
+
+    def __init__(self, arrays: dict) -> None: ...
+
+    def quantiles(self, leaves: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], levels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
+        """Quantiles of (n_rows, n_trees) leaves; -1: this tree does not count."""
+
+    def weights(self, leaves: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+        """
+        Numbers and weights of the training rows that count for the leaves of one row.
+        """
+
+class SplitPlanes:
+    """Trees whose nodes are split by planes."""
+
+    def __init__(self, arrays: dict, n_features: int, width: int, n_outputs: int) -> None: ...
+
+    def mean_values(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
+        """
+        Means over the trees of the values of leaves; (n_rows, n_outputs). NaN is missing.
+        """
+
+def project(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], feature: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], normal: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], point: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
+    """
+    Sums of normal * (x[feature] - point) for (n_planes, width) terms; (n_planes, n_rows).
+    """
+
+def grow_planes(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], drawn: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], limits: tuple[int, int], seed: int, first_tree: int, n_threads: int) -> dict:
+    """
+    Grow trees of random planes on the rows drawn for each; limits: (terms of a plane, depth).
+    """

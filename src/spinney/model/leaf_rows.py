@@ -94,7 +94,7 @@ class LeafRowForest(Model):
             rows.append(drawn[order].astype(np.uint32))
             times.append(count[drawn[order]])
         sizes = np.bincount(np.concatenate(nodes), minlength=int(starts[-1]))
-        arrays = {
+        arrays: dict[str, AnyArray] = {
             "entry_start": np.append(0, np.cumsum(sizes)).astype(np.int64),
             "row": np.concatenate(rows),
             "times": np.concatenate(times),

@@ -8,6 +8,9 @@ from spinney.data.fixed_point import fixed_weights
 from spinney.randomness import RowBits, Stream, random_bits
 from spinney.typing import AnyArray, FloatArray
 
+_MOST_REPETITIONS = 100
+"""Mean of whole weights up to which rows are drawn as if they stood there so often."""
+
 
 def draw_tickets(
     n_tickets: int, n_draws: int, *, seed: int, trees: range, replace: bool
@@ -54,8 +57,9 @@ def rows_of_tickets(tickets: AnyArray, last_ticket: AnyArray | None) -> AnyArray
 def tickets_of_weights(weights: FloatArray | None, n_rows: int) -> tuple[AnyArray | None, int, int]:
     """Give each row tickets: one, or by its weight.
 
-    A whole weight is a repetition and has as many tickets. Other weights have so many that
-    drawing without replacement hardly differs from drawing with it.
+    A whole weight is a repetition and has as many tickets. Other weights, and whole ones of more
+    than a hundred on average, have so many that drawing without replacement hardly differs from
+    drawing with it.
 
     Returns
     -------
@@ -72,7 +76,8 @@ def tickets_of_weights(weights: FloatArray | None, n_rows: int) -> tuple[AnyArra
         return None, n_rows, n_rows
     integers, exponent = fixed_weights(weights, bits=52)
     last = np.cumsum(integers)
-    if bool(np.all(weights == np.rint(weights))):
+    total = math.ldexp(float(last[-1]), exponent)
+    if total <= _MOST_REPETITIONS * n_rows and bool(np.all(weights == np.rint(weights))):
         last = np.ldexp(last.astype(np.float64), exponent).astype(np.int64)
         return last, int(last[-1]), int(last[-1])
     return last, int(last[-1]), n_rows

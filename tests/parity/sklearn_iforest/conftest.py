@@ -9,6 +9,10 @@ def global_random_seed():
     return 42
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "thread_unsafe: a mark of scikit-learn's tests")
+
+
 def pytest_collection_modifyitems(items):
     for item in items:
         if "sklearn_iforest" not in item.nodeid:

@@ -56,3 +56,4 @@ def test_whole_weights_are_repetitions_and_others_are_chances():
     shares = np.bincount(rows_of_tickets(drawn[0], last)) / 8000
     assert np.abs(shares - np.array([0.125, 0.375, 0.5])).max() < 0.025
     assert tickets_of_weights(None, 4) == (None, 4, 4)
+    assert tickets_of_weights(np.array([1e12, 3e12]), 2)[2] == 2  # nobody draws a million million

@@ -33,7 +33,7 @@ from spinney.randomness import RowBits, Stream, seed_from
 from spinney.resampling.bags import Bags
 from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
-from spinney.typing import AnyArray, CodeArray, RandomState, TableLike
+from spinney.typing import AnyArray, CodeArray, FloatArray, RandomState, TableLike
 
 
 class RandomTreesEmbedding(TransformerMixin, Estimator):
@@ -85,8 +85,8 @@ class RandomTreesEmbedding(TransformerMixin, Estimator):
     >>> from spinney import RandomTreesEmbedding
     >>> X = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
     >>> leaves = RandomTreesEmbedding(n_estimators=5, max_depth=1, random_state=0).fit_transform(X)
-    >>> leaves.shape, leaves.sum(axis=1).ravel().tolist()
-    ((5, 10), [5.0, 5.0, 5.0, 5.0, 5.0])
+    >>> leaves.shape, leaves.sum(axis=1).T.tolist()
+    ((5, 10), [[5.0, 5.0, 5.0, 5.0, 5.0]])
     """
 
     _task = "unsupervised"
@@ -250,7 +250,7 @@ class RandomTreesEmbedding(TransformerMixin, Estimator):
     ) -> TreeForest:
         """Freeze trees; the value of a leaf is its column, of other nodes that of the next leaf."""
         is_leaf = arrays["right"] < 0
-        columns = np.cumsum(is_leaf) - is_leaf
+        columns: AnyArray = np.cumsum(is_leaf) - is_leaf
         return TreeForest.from_trees(
             TreeSum({**arrays, "values": columns[:, np.newaxis].astype(np.float64)}, np.zeros(1)),
             reading.schema,
@@ -281,7 +281,7 @@ class RandomTreesEmbedding(TransformerMixin, Estimator):
         """Become the fitted estimator of a model whose leaves are numbered through."""
         super()._adopt(model)
         is_leaf = self.model_.arrays["right"] < 0
-        columns = self.model_.arrays["values"]
+        columns: FloatArray = self.model_.arrays["values"]
         if columns.shape[1] != 1 or not np.array_equal(
             columns[is_leaf, 0], np.arange(np.count_nonzero(is_leaf))
         ):

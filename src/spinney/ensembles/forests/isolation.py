@@ -100,7 +100,7 @@ class IsolationForest(OutlierMixin, Estimator):
     """
 
     _task = "unsupervised"
-    _model_class: ClassVar[type[Model]] = Isolation
+    _model_class: ClassVar[type[Model]] = Isolation  # type: ignore[type-abstract]
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_estimators": Integer(1),
         "max_samples": either(Choice(("auto",)), Integer(1), Fraction()),

@@ -32,6 +32,7 @@ from spinney.model.forest import Output, TreeSum
 from spinney.model.leaf_rows import LeafRowForest
 from spinney.randomness import seed_from
 from spinney.resampling.bags import Bags, Bootstrap
+from spinney.resampling.tickets import tickets_of_weights
 from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
@@ -166,8 +167,9 @@ class QuantileForestRegressor(RegressorMixin, Estimator):
             pandas, polars or Arrow table, NumPy array, SciPy sparse matrix.
         y : n numbers
         sample_weight : n numbers, optional
-            A whole weight of k counts as the row k times; rows of weight 0 are as if absent. With
-            ``bootstrap`` other weights are chances to be drawn.
+            A whole weight of k counts as the row k times (bins of ``search`` apart, which count
+            rows); rows of weight 0 are as if absent. With ``bootstrap`` other weights are chances
+            to be drawn.
 
         Returns
         -------
@@ -283,7 +285,9 @@ class _Growth:
         binner = Binner.of_categories(reading.table, reading.weights)
         ranked = RankedTable(reading.table, binner, n_threads=n_threads)
         bags, n_draws, weights = self._bags()
-        target = TreeTarget.of_numbers(reading.y, weights, criterion="squared", n_drawn=n_draws)
+        target = TreeTarget.of_numbers(
+            reading.y, weights, criterion="squared", n_drawn=self._n_there()
+        )
         settings = ForestSettings(tree=self._limits(n_draws), search=forest.search, shuffle=True)
         arrays = ranked.grow(target, settings, bags, range(forest.n_estimators))
         trees = TreeForest.from_trees(
@@ -316,10 +320,12 @@ class _Growth:
                     "bootstrap=True: without it every tree takes all rows."
                 )
             return Bags(n_rows), n_rows, weights
-        is_whole = weights is not None and bool(np.all(weights == np.rint(weights)))
-        n_there = int(self.reading.total_weight) if is_whole else n_rows
-        n_draws = self._n_draws(n_there)
+        n_draws = self._n_draws(self._n_there())
         return Bootstrap(n_rows, n_draws, seed=self.seed, weights=weights), n_draws, None
+
+    def _n_there(self) -> int:
+        """Count rows, with whole weights as repetitions."""
+        return tickets_of_weights(self.reading.weights, len(self.reading.y))[2]
 
     def _n_draws(self, n_there: int) -> int:
         wanted = self.forest.max_samples

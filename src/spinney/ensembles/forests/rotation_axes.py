@@ -14,6 +14,8 @@ _ROWS_SHARE = 0.75
 _MOST_ROWS = 4096
 """Rows that decide axes: three in four (Rodríguez, Kuncheva and Alonso), no more than these."""
 _SWEEPS = 60
+_LEAST = 1e-300
+"""Deviation below which a feature is left as it is: one over it is still a number."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +62,7 @@ def _moments(column: FloatArray, weights: FloatArray) -> tuple[float, float]:
     total = exact_sum(weights, np.ones(len(column)))
     mean = exact_sum(weights, column / size) / total
     variance = exact_sum(weights, (column / size - mean) ** 2) / total
-    return mean * size, (variance**0.5 * size) or 1.0
+    return mean * size, max(variance**0.5 * size, _LEAST) if variance else 1.0
 
 
 def random_subsets(n_features: int, size: int, seed: int) -> list[AnyArray]:

@@ -19,6 +19,7 @@ from spinney.model import Policy
 from spinney.model.projection import PlaneForest, dense_numbers, join_planes
 from spinney.randomness import Stream, random_bits
 from spinney.resampling.bags import Bags, Bootstrap
+from spinney.resampling.tickets import tickets_of_weights
 from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
 from spinney.typing import AnyArray, FloatArray
@@ -65,8 +66,7 @@ class RotationGrowth:
         n_rows, weights, n_drawn = len(reading.y), reading.weights, 0
         bags = Bags(n_rows)
         if self._plan.bootstrap:
-            is_whole = weights is not None and bool(np.all(weights == np.rint(weights)))
-            n_drawn = int(reading.total_weight) if is_whole else n_rows
+            n_drawn = tickets_of_weights(weights, n_rows)[2]
             bags = Bootstrap(n_rows, n_drawn, seed=self._plan.limits.seed, weights=weights)
             weights = None  # they were drawn by
         if self._classes is not None:

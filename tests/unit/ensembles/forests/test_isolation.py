@@ -110,13 +110,12 @@ def test_contamination_is_the_share_of_training_rows_below_the_offset():
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_it_finds_what_scikit_learns_forest_finds(seed):
+def test_it_finds_what_scikit_learns_forest_finds():
     X, y = load_breast_cancer(return_X_y=True)
-    ours = IsolationForest(random_state=seed).fit(X).score_samples(X)
-    theirs = TheirForest(random_state=seed).fit(X).score_samples(X)
-    assert roc_auc_score(y, ours) == pytest.approx(roc_auc_score(y, theirs), abs=0.03)
-    assert np.corrcoef(ours, theirs)[0, 1] > 0.97
+    ours = IsolationForest(n_estimators=1000, random_state=0).fit(X).score_samples(X)
+    theirs = TheirForest(n_estimators=1000, random_state=0).fit(X).score_samples(X)
+    assert roc_auc_score(y, ours) == pytest.approx(roc_auc_score(y, theirs), abs=0.02)
+    assert np.corrcoef(ours, theirs)[0, 1] > 0.99
     assert abs(np.mean(ours) - np.mean(theirs)) < 0.01
 
 
@@ -247,7 +246,8 @@ def test_planes_score_as_their_definition_says(extension_level):
     )
     terms = forest.model_.trees.arrays["normal"]
     assert terms.shape[1] == extension_level + 1
-    assert np.all(terms != 0)
+    assert np.all(terms[:, 0] != 0)
+    assert np.mean(terms != 0) > 0.9  # fewer features where fewer vary
 
 
 def test_planes_do_not_take_the_corners_between_clouds_for_normal():

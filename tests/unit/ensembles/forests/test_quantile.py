@@ -174,10 +174,12 @@ def test_same_bits_for_any_threads_and_any_order_of_rows():
     assert np.array_equal(one.predict(NEW, LEVELS), forest.predict(NEW, LEVELS))
 
 
-@pytest.mark.parametrize("bootstrap", [True, False])
-def test_weights_are_repetitions(bootstrap):
+@pytest.mark.parametrize(
+    "parameters", [{}, {"bootstrap": False}, {"max_samples": 0.4}, {"min_samples_leaf": 1}]
+)
+def test_weights_are_repetitions(parameters):
     weights = np.random.default_rng(0).integers(0, 4, len(X))
-    forest = small(bootstrap=bootstrap)
+    forest = small(search="exact", **parameters)
     weighted = forest.fit(X, Y, weights).predict(NEW, LEVELS)
     repeated = forest.fit(np.repeat(X, weights, axis=0), np.repeat(Y, weights)).predict(NEW, LEVELS)
     assert np.array_equal(weighted, repeated)
@@ -186,7 +188,7 @@ def test_weights_are_repetitions(bootstrap):
 def test_fractional_weights_count_by_their_share():
     weights = np.where(np.median(Y) < Y, 1.5, 0.01)
     for bootstrap in (True, False):
-        heavy = small(bootstrap=bootstrap, min_samples_leaf=1).fit(X, Y, weights)
+        heavy = small(bootstrap=bootstrap).fit(X, Y, weights)
         assert heavy.predict(NEW).mean() > small().fit(X, Y).predict(NEW).mean()
 
 

@@ -174,7 +174,7 @@ def test_files_carry_the_forest():
 SPOILED = {
     "a feature beyond the last": ("feature", lambda a: a + 5),
     "a feature below 0": ("feature", lambda a: a - 1),
-    "an endless direction": ("normal", lambda a: a * np.inf),
+    "an endless direction": ("normal", lambda a: a + np.inf),
     "a point that is none": ("point", lambda a: a * np.nan),
     "a threshold that is none": ("threshold", lambda a: a * np.nan),
     "too few thresholds": ("threshold", lambda a: a[:-1]),
