@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from spinney._native import _ext
 from spinney.data.binning import Binner, CategoryBins, NumericBins
 from spinney.data.table import Table
 from spinney.ensembles.fitting import Reading
@@ -24,6 +23,7 @@ from spinney.model.projection import dense_numbers, join_planes
 from spinney.randomness import Stream, random_bits
 from spinney.resampling.bags import Bags
 from spinney.resampling.tickets import draw_tickets, rows_of_tickets
+from spinney.trees.planes import PlaneSettings, grow_random_planes
 from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
 from spinney.typing import AnyArray, FloatArray
@@ -215,17 +215,19 @@ def _grow_planes(
 
 
 def _plane_batch(matrix: FloatArray, plan: IsolationPlan, trees: range) -> dict[str, AnyArray]:
-    width, n_features = plan.extension_level + 1, matrix.shape[1]
+    n_features = matrix.shape[1]
     chosen = None
     if plan.n_features < n_features:
         chosen = plan.draw_features(trees.start, n_features)
         matrix = np.ascontiguousarray(matrix[:, chosen])
-    drawn = np.ascontiguousarray(plan.draw_rows(trees), np.uint32)
-    limits = (width, plan.max_depth)
-    arrays = _ext.grow_planes(matrix, drawn, limits, plan.seed, trees.start, plan.n_threads)
-    value = arrays.pop("depth") + average_path_length(arrays.pop("count"))
-    planes = {name: arrays[name].reshape(-1, width) for name in ("feature", "normal", "point")}
+    settings = PlaneSettings(
+        n_terms=plan.extension_level + 1, max_depth=plan.max_depth, seed=plan.seed
+    )
+    arrays = grow_random_planes(
+        matrix, plan.draw_rows(trees), settings, trees, n_threads=plan.n_threads
+    )
+    lengths = arrays.pop("depth") + average_path_length(arrays.pop("count"))
     if chosen is not None:
-        planes["feature"] = chosen[planes["feature"]].astype(np.int32)
-    threshold = np.zeros(len(planes["feature"]))
-    return {**arrays, **planes, "value": value[:, np.newaxis], "threshold": threshold}
+        arrays["feature"] = chosen[arrays["feature"]].astype(np.int32)
+    threshold = np.zeros(len(arrays["feature"]))
+    return {**arrays, "value": lengths[:, np.newaxis], "threshold": threshold}

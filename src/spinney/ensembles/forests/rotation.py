@@ -18,6 +18,7 @@ from spinney.ensembles.parameters import (
     Integer,
     Jobs,
     Nothing,
+    Real,
     Rule,
     Seed,
     either,
@@ -37,6 +38,7 @@ _RULES: Mapping[str, Rule] = {
     "max_depth": either(Integer(1), Nothing("no limit")),
     "min_samples_split": either(Integer(2), Fraction()),
     "min_samples_leaf": either(Integer(1), Fraction()),
+    "min_weight_fraction_leaf": Real(0.0, 0.5),
     "max_features": either(
         Integer(1), Fraction(), Choice(("sqrt", "log2")), Nothing("all directions")
     ),
@@ -104,7 +106,10 @@ class _RotationForest(Estimator):
                 max_depth=params["max_depth"],
                 # Any child has a row, whatever it weighs: the least limits are none.
                 min_samples_split=0.0 if split == 2 else weight_of(split, total),
-                min_samples_leaf=0.0 if leaf == 1 else weight_of(leaf, total),
+                min_samples_leaf=max(
+                    0.0 if leaf == 1 else weight_of(leaf, total),
+                    params["min_weight_fraction_leaf"] * total,
+                ),
                 max_features=n_drawn(params["max_features"], n_features),
                 seed=seed_from(params["random_state"]),
             ),
@@ -135,6 +140,8 @@ class RotationForestClassifier(ClassifierMixin, _RotationForest):
         Longest path from the root, in splits.
     min_samples_split, min_samples_leaf : int or float
         Least weight of rows in a node that is split, and in each child; a float is a share.
+    min_weight_fraction_leaf : float
+        Least share of the total weight in each child.
     max_features : int, float, "sqrt", "log2" or None
         Directions drawn at each node to choose from; there are as many as features.
     bootstrap : bool
@@ -183,6 +190,7 @@ class RotationForestClassifier(ClassifierMixin, _RotationForest):
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         max_features: Any = None,
         bootstrap: bool = False,
         class_weight: Any = None,
@@ -196,6 +204,7 @@ class RotationForestClassifier(ClassifierMixin, _RotationForest):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_features = max_features
         self.bootstrap = bootstrap
         self.class_weight = class_weight
@@ -221,7 +230,8 @@ class RotationForestClassifier(ClassifierMixin, _RotationForest):
 
     def predict(self, X: TableLike) -> AnyArray:
         """Likeliest class of each row; ties go to the first of ``classes_``."""
-        labels: AnyArray = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        shares = self.predict_proba(X)
+        labels: AnyArray = self.classes_[shares.argmax(axis=1)]
         return labels
 
 
@@ -253,6 +263,7 @@ class RotationForestRegressor(RegressorMixin, _RotationForest):
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
         max_features: Any = None,
         bootstrap: bool = False,
         extra_columns: str = "error",
@@ -265,6 +276,7 @@ class RotationForestRegressor(RegressorMixin, _RotationForest):
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_features = max_features
         self.bootstrap = bootstrap
         self.extra_columns = extra_columns

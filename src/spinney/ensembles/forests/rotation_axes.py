@@ -8,6 +8,7 @@ from spinney.data.fixed_point import exact_sum
 from spinney.errors import InvalidInput
 from spinney.randomness import RowBits, Stream, random_bits
 from spinney.resampling.tickets import draw_tickets, rows_of_tickets, tickets_of_weights
+from spinney.trees.planes import Axes
 from spinney.typing import AnyArray, FloatArray
 
 _ROWS_SHARE = 0.75
@@ -16,15 +17,6 @@ _MOST_ROWS = 4096
 _SWEEPS = 60
 _LEAST = 1e-300
 """Deviation below which a feature is left as it is: one over it is still a number."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Axes:
-    """Directions as sums of ``normal * (x[feature] - point)``; (n_axes, n_terms) each."""
-
-    feature: AnyArray
-    normal: FloatArray
-    point: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

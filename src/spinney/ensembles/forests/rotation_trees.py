@@ -4,12 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spinney._native import _ext
 from spinney.data.binning import Binner
 from spinney.data.table import Table
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.forests.rotation_axes import (
-    Axes,
     ScaledRows,
     Scales,
     random_axes,
@@ -20,9 +18,10 @@ from spinney.model.projection import PlaneForest, dense_numbers, join_planes
 from spinney.randomness import Stream, random_bits
 from spinney.resampling.bags import Bags, Bootstrap
 from spinney.resampling.tickets import tickets_of_weights
+from spinney.trees.planes import Axes
 from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
-from spinney.typing import AnyArray, FloatArray
+from spinney.typing import AnyArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,10 +82,7 @@ class RotationGrowth:
 
     def _tree(self, number: int) -> dict[str, AnyArray]:
         axes = self._axes(number)
-        sums: FloatArray = _ext.project(
-            self._matrix, axes.feature, axes.normal, axes.point, self._plan.n_threads
-        )
-        turned = Table.from_matrix(np.asarray(sums).T)
+        turned = Table.from_matrix(axes.project(self._matrix, n_threads=self._plan.n_threads))
         binner = Binner.of_categories(turned, None)
         ranked = RankedTable(turned, binner, n_threads=self._plan.n_threads)
         settings = ForestSettings(tree=self._plan.limits, shuffle=True)
