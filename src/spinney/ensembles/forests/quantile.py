@@ -285,9 +285,8 @@ class _Growth:
         binner = Binner.of_categories(reading.table, reading.weights)
         ranked = RankedTable(reading.table, binner, n_threads=n_threads)
         bags, n_draws, weights = self._bags()
-        target = TreeTarget.of_numbers(
-            reading.y, weights, criterion="squared", n_drawn=self._n_there()
-        )
+        room = self._n_there() if weights is None else 0
+        target = TreeTarget.of_numbers(reading.y, weights, criterion="squared", n_drawn=room)
         settings = ForestSettings(tree=self._limits(n_draws), search=forest.search, shuffle=True)
         arrays = ranked.grow(target, settings, bags, range(forest.n_estimators))
         trees = TreeForest.from_trees(
