@@ -67,7 +67,7 @@ TEST(grown_trees_are_a_model_and_rows_reach_the_leaves_that_counted_them) {
     for (std::size_t i = 0; i < counts.size(); ++i) total += grow.right[i] < 0 ? counts[i] : 0.0;
     CHECK(total == 4.0 * kRows);
     arrays.threshold = std::span(zeros).first(n_planes - 1);
-    CHECK_THROWS(spinney::Failure, spinney::SplitPlanes(arrays));
+    CHECK_THROWS(spinney::Failure, spinney::SplitPlanes{arrays});
 }
 
 TEST(rows_that_do_not_exist_are_refused) {
