@@ -19,6 +19,17 @@ if TYPE_CHECKING:
     from spinney.ensembles.forests.random_forest import (
         RandomForestRegressor as RandomForestRegressor,
     )
+    from spinney.ensembles.forests.embedding import RandomTreesEmbedding as RandomTreesEmbedding
+    from spinney.ensembles.forests.isolation import IsolationForest as IsolationForest
+    from spinney.ensembles.forests.quantile import (
+        QuantileForestRegressor as QuantileForestRegressor,
+    )
+    from spinney.ensembles.forests.rotation import (
+        RotationForestClassifier as RotationForestClassifier,
+    )
+    from spinney.ensembles.forests.rotation import (
+        RotationForestRegressor as RotationForestRegressor,
+    )
     from spinney.ensembles.functional.classifier import (
         FunctionalGradientBoostingClassifier as FunctionalGradientBoostingClassifier,
     )
@@ -62,11 +73,16 @@ ESTIMATORS = {
     "GradientBoostingRegressor": "spinney.ensembles.gradient.regressor",
     "HistGradientBoostingClassifier": "spinney.ensembles.gradient.drop_in",
     "HistGradientBoostingRegressor": "spinney.ensembles.gradient.drop_in",
+    "IsolationForest": "spinney.ensembles.forests.isolation",
     "L2BoostRegressor": "spinney.ensembles.functional.l2_boost",
     "MarginBoostClassifier": "spinney.ensembles.margin.classifier",
     "RandomForestClassifier": "spinney.ensembles.forests.random_forest",
     "RandomForestRegressor": "spinney.ensembles.forests.random_forest",
+    "QuantileForestRegressor": "spinney.ensembles.forests.quantile",
+    "RandomTreesEmbedding": "spinney.ensembles.forests.embedding",
     "RobustBoostClassifier": "spinney.ensembles.robust.classifier",
+    "RotationForestClassifier": "spinney.ensembles.forests.rotation",
+    "RotationForestRegressor": "spinney.ensembles.forests.rotation",
 }
 """Public estimators and where they live; a model file may name these classes and no others."""
 
@@ -90,11 +106,16 @@ __all__ = [
     "GradientBoostingRegressor",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
+    "IsolationForest",
     "L2BoostRegressor",
     "MarginBoostClassifier",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "QuantileForestRegressor",
+    "RandomTreesEmbedding",
     "RobustBoostClassifier",
+    "RotationForestClassifier",
+    "RotationForestRegressor",
     "boost_matrix",
     "load",
     "save",

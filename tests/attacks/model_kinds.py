@@ -240,6 +240,30 @@ def _componentwise() -> Model:
     return spinney.L2BoostRegressor(n_estimators=6).fit(numbers(), target()).model_
 
 
+def _isolation() -> Fitted:
+    forest = spinney.IsolationForest(n_estimators=3, max_samples=16, random_state=3)
+    return forest.set_params(contamination=0.1).fit(frame())
+
+
+def _isolation_planes() -> Fitted:
+    forest = spinney.IsolationForest(n_estimators=2, max_samples=16, random_state=3)
+    return forest.set_params(extension_level=2).fit(np.where(numbers() < 1, np.nan, numbers()))
+
+
+def _leaf_rows() -> Fitted:
+    weights = np.arange(N_ROWS) % 3
+    return spinney.QuantileForestRegressor(4, random_state=5).fit(frame(), target(), weights)
+
+
+def _embedding() -> Model:
+    return spinney.RandomTreesEmbedding(3, max_depth=2, random_state=1).fit(frame()).model_
+
+
+def _rotation() -> Fitted:
+    forest = spinney.RotationForestClassifier(3, max_depth=3, random_state=2)
+    return forest.fit(numbers(), classes(["a", "b", "c"]))
+
+
 KINDS: dict[str, Callable[[], Fitted]] = {
     "float32_thresholds": _float32,
     "float64_thresholds": _float64,
@@ -260,6 +284,11 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "packed_numbers": _packed_numbers,
     "robust_sum": _robust_sum,
     "robust_program": _robust_program,
+    "isolation": _isolation,
+    "isolation_planes": _isolation_planes,
+    "leaf_rows": _leaf_rows,
+    "rotation": _rotation,
+    "raw_embedding": _embedding,
     "raw_forest": _forest_of_three,
     "raw_empty_forest": _empty_forest,
     "raw_committee": _committee,

@@ -25,7 +25,9 @@ from sklearn.utils import get_tags
 import spinney
 from spinney.model.state import model_from_bytes
 
-ESTIMATORS = [getattr(spinney, name) for name in spinney.ESTIMATORS]
+EVERY = [getattr(spinney, name) for name in spinney.ESTIMATORS]
+ESTIMATORS = [e for e in EVERY if is_classifier(e()) or is_regressor(e())]
+"""Those that predict a target; the others have tests of their own."""
 VARIANTS = [
     {},
     {"max_bins": 2},
@@ -103,12 +105,12 @@ def takes(estimator, variant):
     return all(rules[name].accepts(value) for name, value in variant.items())
 
 
-CHECKED = [(e, variant) for e in ESTIMATORS for variant in VARIANTS if takes(e, variant)]
+CHECKED = [(e, variant) for e in EVERY for variant in VARIANTS if takes(e, variant)]
 
 
 def test_every_variant_is_checked_with_some_estimator():
     assert all(any(variant is v for _, v in CHECKED) for variant in VARIANTS)
-    assert {estimator for estimator, _ in CHECKED} == set(ESTIMATORS)
+    assert {estimator for estimator, _ in CHECKED} == set(EVERY)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +124,7 @@ def test_every_check_of_scikit_learn_passes_and_none_is_skipped(estimator, varia
     )
     assert done.returncode == 0, done.stderr[-3000:]
     results = json.loads(done.stdout.splitlines()[-1])
-    assert len(results) >= 58
+    assert len(results) >= (58 if estimator in ESTIMATORS else 54)
     assert [result for result in results if result[1] != "passed"] == []
     assert not any(expected for _, _, expected, _ in results)
     assert any("sample_weight_equivalence" in name for name, *_ in results)

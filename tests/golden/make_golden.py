@@ -47,11 +47,12 @@ def expected_of(made: Any) -> dict[str, Any]:
 
 
 def leaves_of(made: Any, rows: Table) -> Any:
-    """Number the leaves of rows: of the one tree, or of each of several."""
+    """Number the leaves of rows: of the one tree, or of each of several; None: no such numbers."""
     if hasattr(made, "apply"):
         return made.apply(rows).tolist()
     forest = getattr(made.model_, "members", made.model_)  # those of a program
-    return forest.leaf_ids(rows).tolist()
+    forest = getattr(forest, "trees", forest)  # and of models with more than trees
+    return forest.leaf_ids(rows).tolist() if hasattr(forest, "leaf_ids") else None
 
 
 def hexadecimal(numbers: Any) -> Any:

@@ -66,6 +66,8 @@ class Reading:
     weights: FloatArray | None
     kept: AnyArray | None = None
     """Numbers of the rows in what was given; None: all of them."""
+    n_given: int = 0
+    """Rows that were given."""
 
     @property
     def total_weight(self) -> float:
@@ -93,13 +95,13 @@ def read_rows(X: TableLike, y: Any, sample_weight: Any, settings: IntakeSettings
     table = read_table(X)
     weights = read_weights(sample_weight, table.n_rows)
     target, numbers, weights = _read_target(y, table.n_rows, weights, settings)
-    kept = None
+    kept, n_given = None, table.n_rows
     if weights is not None and not weights.all():
         kept = np.flatnonzero(weights)
         table = table.take(kept).forget_unused_levels()
         numbers, weights = numbers[kept], weights[kept]
     schema, table = FeatureSchema.learn(table, settings.categorical_features)
-    return Reading(schema, target, table, numbers, weights, kept)
+    return Reading(schema, target, table, numbers, weights, kept, n_given)
 
 
 def read_problem(X: TableLike, y: Any, sample_weight: Any, settings: IntakeSettings) -> Problem:
@@ -112,6 +114,8 @@ def _read_target(
 ) -> tuple[Target, FloatArray, FloatArray | None]:
     """Give the target, y as numbers or codes, and the weights of rows and classes."""
     name = settings.estimator_name
+    if settings.task == "unsupervised":
+        return Target("unsupervised"), np.zeros(n_rows), weights
     if settings.task == "regression":
         several = settings.multi_output
         numbers = read_numbers(y, n_rows, multi_output=several, estimator_name=name)

@@ -17,11 +17,14 @@ from spinney.model import sections
 from spinney.model.committee import MAX_MEMBERS, MAX_NESTING, Committee
 from spinney.model.componentwise import COMPONENTWISE_ARRAYS, ComponentwiseSum
 from spinney.model.forest import NODE_ARRAYS, OTHER_ARRAYS, Output, TreeForest
+from spinney.model.isolation import IsolationPlanes, IsolationTrees
+from spinney.model.leaf_rows import LEAF_ROW_ARRAYS, LeafRowForest
 from spinney.model.links import BINARY_LINKS
 from spinney.model.median import MedianForest
 from spinney.model.model import Model, Policy
 from spinney.model.packed import FULL, PackedArrays, is_packed
 from spinney.model.program import BranchingProgram
+from spinney.model.projection import PLANE_ARRAYS, TABLES, PlaneForest
 from spinney.typing import AnyArray, FloatArray
 
 Arrays = Mapping[str, AnyArray]
@@ -53,10 +56,16 @@ def model_from_state(meta: Mapping[str, Any], arrays: Arrays, *, nesting: int = 
         if not isinstance(trees, TreeForest):
             raise InvalidModel("a median needs trees")
         return MedianForest(trees)
-    if kind == ComponentwiseSum.kind:
-        return _componentwise(meta, arrays)
-    if kind == BranchingProgram.kind:
-        return _program(meta, arrays)
+    readers = {
+        ComponentwiseSum.kind: _componentwise,
+        BranchingProgram.kind: _program,
+        IsolationTrees.kind: _isolation_trees,
+        IsolationPlanes.kind: _isolation_planes,
+        LeafRowForest.kind: _leaf_rows,
+        PlaneForest.kind: _plane_forest,
+    }
+    if isinstance(kind, str) and kind in readers:
+        return readers[kind](meta, arrays)
     raise InvalidModel(f"unknown kind of model: {kind!r}")
 
 
@@ -173,6 +182,55 @@ def _program(meta: Mapping[str, Any], arrays: Arrays) -> BranchingProgram:
     if (output.link, output.aggregate) != ("double_logistic", "sum"):
         raise InvalidModel("the trees of a program have another output than a vote")
     return BranchingProgram(forest, facts["answers"], edges=facts["edges"], shares=facts["shares"])
+
+
+def _isolation_trees(meta: Mapping[str, Any], arrays: Arrays) -> IsolationTrees:
+    _expect_keys(meta, {"kind", "trees", "sample_size"})
+    return IsolationTrees(_forest(_forest_part(meta), arrays), meta["sample_size"])
+
+
+def _isolation_planes(meta: Mapping[str, Any], arrays: Arrays) -> IsolationPlanes:
+    _expect_keys(meta, {"kind", "schema", "policy", "sample_size"})
+    _expect_prefixes(arrays, {"schema/", "planes/"})
+    schema, found = _planes(meta, arrays)
+    return IsolationPlanes(schema, found, meta["sample_size"], policy=_policy(meta))
+
+
+def _plane_forest(meta: Mapping[str, Any], arrays: Arrays) -> PlaneForest:
+    _expect_keys(meta, {"kind", "schema", "policy", "target"})
+    _expect_prefixes(arrays, {"schema/", "planes/", "target/"})
+    target = Target.from_state(_part(meta, "target"), below(arrays, "target/"))
+    schema, found = _planes(meta, arrays)
+    return PlaneForest(schema, target, found, policy=_policy(meta))
+
+
+def _planes(meta: Mapping[str, Any], arrays: Arrays) -> tuple[FeatureSchema, Arrays]:
+    found = below(arrays, "planes/")
+    _expect_arrays(found, PLANE_ARRAYS, TABLES)
+    return FeatureSchema.from_state(_part(meta, "schema"), below(arrays, "schema/")), found
+
+
+def _leaf_rows(meta: Mapping[str, Any], arrays: Arrays) -> LeafRowForest:
+    _expect_keys(meta, {"kind", "trees"})
+    _expect_prefixes(arrays, {"trees/", "rows/"})
+    found = below(arrays, "rows/")
+    _expect_arrays(found, LEAF_ROW_ARRAYS, frozenset())
+    return LeafRowForest(_forest(_forest_part(meta), below(arrays, "trees/")), found)
+
+
+def _forest_part(meta: Mapping[str, Any]) -> dict[str, Any]:
+    part = _part(meta, "trees")
+    if part.get("kind") != TreeForest.kind:
+        raise InvalidModel("the trees of the model must be a forest")
+    return part
+
+
+def _expect_arrays(found: Arrays, types: Mapping[str, str], tables: frozenset[str]) -> None:
+    """Refuse arrays of another type, or with other than one dimension (tables: two)."""
+    _expect_keys(found, set(types))
+    for name, kind in types.items():
+        if found[name].dtype != kind or found[name].ndim != (2 if name in tables else 1):
+            raise InvalidModel(f"the array {name!r} of the model has another type than {kind}")
 
 
 def below(arrays: Arrays, prefix: str) -> dict[str, AnyArray]:

@@ -73,10 +73,13 @@ class TreeTarget:
             centre = np.zeros_like(centre)
         row_weights = np.ones(len(targets)) if weights is None else weights
         if n_drawn > len(targets):  # room for sums over more rows than there are
-            row_weights = np.full(len(targets), math.ceil(n_drawn / len(targets)) + 0.0)
+            row_weights = np.ones(len(targets))
+            row_weights[0] += n_drawn - len(
+                targets
+            )  # a grid of the total alone: see fixed_products
         products, product_exponent = fixed_products(row_weights, targets - centre)
         if n_drawn > len(targets):
-            products //= int(row_weights[0])
+            products[0] //= int(row_weights[0])
         native = _ext.ForestTarget(
             np.empty(0, np.uint32),
             np.ascontiguousarray(products),

@@ -1,0 +1,100 @@
+"""Growing trees along axes of their own."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spinney.data.binning import Binner
+from spinney.data.table import Table
+from spinney.ensembles.fitting import Reading
+from spinney.ensembles.forests.rotation_axes import (
+    ScaledRows,
+    Scales,
+    random_axes,
+    rotated_axes,
+)
+from spinney.model import Policy
+from spinney.model.projection import PlaneForest, dense_numbers, join_planes
+from spinney.randomness import Stream, random_bits
+from spinney.resampling.bags import Bags, Bootstrap
+from spinney.resampling.tickets import tickets_of_weights
+from spinney.trees.planes import Axes
+from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
+from spinney.trees.settings import TreeSettings
+from spinney.typing import AnyArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RotationPlan:
+    """What is to be grown."""
+
+    n_trees: int
+    rotation: str
+    subset_size: int
+    bootstrap: bool
+    limits: TreeSettings
+    """Its seed is the forest's."""
+    n_threads: int
+    policy: Policy
+
+
+class RotationGrowth:
+    """Grows the trees of one forest, each on the table seen along its own axes."""
+
+    def __init__(self, reading: Reading, plan: RotationPlan) -> None:
+        self._reading, self._plan = reading, plan
+        self._matrix = dense_numbers(reading.table)
+        self._classes = None
+        if reading.target.classes is not None:
+            self._classes = reading.y.astype(np.uint32)
+        self._scales = Scales.of_matrix(self._matrix, reading.weights, reading.schema.names)
+        self._scaled = ScaledRows(self._scales.scaled(self._matrix), self._classes, reading.weights)
+        self._bags, self._target = self._rows()
+
+    def forest(self) -> PlaneForest:
+        """Grow all trees."""
+        trees = [self._tree(number) for number in range(self._plan.n_trees)]
+        reading = self._reading
+        return PlaneForest(
+            reading.schema, reading.target, join_planes(trees), policy=self._plan.policy
+        )
+
+    def _rows(self) -> tuple[Bags, TreeTarget]:
+        """Give the rows of each tree, and what they are grown for."""
+        reading = self._reading
+        n_rows, weights, n_drawn = len(reading.y), reading.weights, 0
+        bags = Bags(n_rows)
+        if self._plan.bootstrap:
+            n_drawn = tickets_of_weights(weights, n_rows)[2]
+            bags = Bootstrap(n_rows, n_drawn, seed=self._plan.limits.seed, weights=weights)
+            weights = None  # they were drawn by
+        if self._classes is not None:
+            n_classes = reading.target.n_outputs
+            return bags, TreeTarget.of_classes(self._classes, n_classes, weights, criterion="gini")
+        return bags, TreeTarget.of_numbers(reading.y, weights, criterion="squared", n_drawn=n_drawn)
+
+    def _axes(self, number: int) -> Axes:
+        seed = random_bits(self._plan.limits.seed, Stream.FEATURES, number)
+        size = self._plan.subset_size
+        if self._plan.rotation == "pca":
+            return rotated_axes(self._scaled, self._scales, size=size, seed=seed)
+        return random_axes(self._matrix.shape[1], self._scales, size=size, seed=seed)
+
+    def _tree(self, number: int) -> dict[str, AnyArray]:
+        axes = self._axes(number)
+        turned = Table.from_matrix(axes.project(self._matrix, n_threads=self._plan.n_threads))
+        binner = Binner.of_categories(turned, None)
+        ranked = RankedTable(turned, binner, n_threads=self._plan.n_threads)
+        settings = ForestSettings(tree=self._plan.limits, shuffle=True)
+        grown = ranked.grow(self._target, settings, self._bags, range(number, number + 1))
+        inner = grown["right"] >= 0
+        axis = grown["feature"][inner]
+        return {
+            "right": grown["right"],
+            "value": grown["values"],
+            "tree_start": grown["tree_start"],
+            "threshold": grown["threshold"][inner],
+            "feature": axes.feature[axis],
+            "normal": axes.normal[axis],
+            "point": axes.point[axis],
+        }
