@@ -18,7 +18,16 @@ from benchmarks.machine import ROOT
 
 KERNELS = ROOT / "build/native/bench/benchmarks/kernels"
 KERNEL_RESULTS = ROOT / "benchmarks/results"
-DUELS = ("binning", "resources", "boosting", "predicting", "explaining", "adaptive", "accuracy")
+DUELS = (
+    "binning",
+    "resources",
+    "boosting",
+    "predicting",
+    "explaining",
+    "adaptive",
+    "forests",
+    "accuracy",
+)
 
 
 def json_lines(command: list[str | Path]) -> list[dict]:

@@ -58,6 +58,7 @@ def score(model, X, y, metric: str) -> float:
 
 def compare(row: dict, folder: Path, rows: int, seeds: int) -> dict:
     import sklearn.ensemble
+
     import spinney
 
     X, y = read(folder / f"{row['name']}.parquet")
@@ -93,8 +94,8 @@ def tables(entries: dict[str, dict]) -> list[str]:
         )
     heads = ["table", "score", "spinney", "scikit-learn", "difference", "within"]
     mean = float(np.mean(differences)) if differences else 0.0
-    title = f"Forests: within on {n_within} of {len(rows)} tables, mean difference {mean:+.2f} of its errors"
-    return [table(title, heads, rows)]
+    title = f"Forests: within on {n_within} of {len(rows)} tables"
+    return [table(f"{title}, mean difference {mean:+.2f} of its errors", heads, rows)]
 
 
 def main() -> None:

@@ -124,7 +124,8 @@ class ClassWeights {
             const double b = node.right(k) * node.left();
             if (std::abs(a - b) > kRounding * (a + b)) squares += (a - b) * (a - b);
         }
-        return squares / (node.left() * node.right()) / node.total();
+        // In the order of BinaryNode::gain, so that both give two classes the same bits.
+        return squares / (node.left() * node.right()) * (1.0 / node.total());
     }
 
     /// w log2 w, 0 at 0.

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "native/trees/gradient_split.hpp"
-#include "native/trees/growth_order.hpp"
 #include "native/trees/grown_tree.hpp"
+#include "native/trees/growth_order.hpp"
 #include "native/trees/row_partition.hpp"
 
 namespace spinney {

@@ -95,8 +95,8 @@ class SplitJudge {
     void judge_feature(std::size_t f, RankSplit& best) {
         feature_ = f;
         best_ = &best;
-        // The same rows may come as the left by one feature and as the right by another: what differs
-        // by rounding alone is a tie, and the feature looked at first wins.
+        // The same rows may come as the left by one feature and as the right by another: what
+        // differs by rounding alone is a tie, and the feature looked at first wins.
         bar_ = above(best.gain);
         std::fill(left_.begin(), left_.end(), 0);
         std::fill(missing_.begin(), missing_.end(), 0);

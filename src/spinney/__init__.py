@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from spinney.ensembles.adaptive.classifier import AdaBoostClassifier as AdaBoostClassifier
     from spinney.ensembles.adaptive.matrix import boost_matrix as boost_matrix
     from spinney.ensembles.adaptive.regressor import AdaBoostRegressor as AdaBoostRegressor
+    from spinney.ensembles.forests.embedding import RandomTreesEmbedding as RandomTreesEmbedding
     from spinney.ensembles.forests.extra_trees import ExtraTreesClassifier as ExtraTreesClassifier
     from spinney.ensembles.forests.extra_trees import ExtraTreesRegressor as ExtraTreesRegressor
+    from spinney.ensembles.forests.isolation import IsolationForest as IsolationForest
+    from spinney.ensembles.forests.quantile import (
+        QuantileForestRegressor as QuantileForestRegressor,
+    )
     from spinney.ensembles.forests.random_forest import (
         RandomForestClassifier as RandomForestClassifier,
     )
     from spinney.ensembles.forests.random_forest import (
         RandomForestRegressor as RandomForestRegressor,
-    )
-    from spinney.ensembles.forests.embedding import RandomTreesEmbedding as RandomTreesEmbedding
-    from spinney.ensembles.forests.isolation import IsolationForest as IsolationForest
-    from spinney.ensembles.forests.quantile import (
-        QuantileForestRegressor as QuantileForestRegressor,
     )
     from spinney.ensembles.forests.rotation import (
         RotationForestClassifier as RotationForestClassifier,
@@ -109,9 +109,9 @@ __all__ = [
     "IsolationForest",
     "L2BoostRegressor",
     "MarginBoostClassifier",
+    "QuantileForestRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
-    "QuantileForestRegressor",
     "RandomTreesEmbedding",
     "RobustBoostClassifier",
     "RotationForestClassifier",

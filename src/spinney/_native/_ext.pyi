@@ -85,13 +85,15 @@ class Boxes:
         A search for the largest difference between two cells of a feature (-1: missing), or of such differences.
         """
 
-def weigh_rows(margins: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], least: float, factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple:
+def weigh_rows(margins: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], least: float, step: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], float, float], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], signs: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], to: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]], n_threads: int) -> tuple[int, int]:
     """
-    Weights exp(least - margin) of rows: the shares, 30 bits of them times the counts, and the two halves of their exact sum. factors and counts may be empty.
+    Weights exp(least - margin) of rows: fills shares, and cells of 30 bits of them with signs; gives the two halves of the exact sum of the shares by their counts. step: whether each row was voted right, and what is added to its margin first, in place, if it was and if it was not. The answers of the step, factors, counts, signs and cells may be empty.
     """
 
-def sum_shares(shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], chosen: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, int]:
-    """The two halves of the exact sum of some shares."""
+def judge_vote(shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], right: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], margins: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple[int, int, float, float]:
+    """
+    The two halves of the exact sum of the shares of wrong rows, and the least margin of right and of wrong ones. counts and margins may be empty.
+    """
 
 def exact_log(x: float) -> float:
     """
@@ -106,11 +108,6 @@ def exact_exp_of(numbers: Annotated[NDArray[numpy.float64], dict(shape=(None,), 
 
 def exact_log_of(numbers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
     """Natural logarithms of positive numbers."""
-
-def move_margins(margins: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], right: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], if_right: float, if_wrong: float) -> float:
-    """
-    Add one of two steps to every margin, in place; gives the least margin then.
-    """
 
 def fill_derivatives(loss: str, parameter: float, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> tuple[float, float]:
     """
@@ -157,6 +154,14 @@ class Forest:
 
     def leaf_ids(self, columns: Columns, n_threads: int, road: str = 'best') -> NDArray[numpy.int32]:
         """Leaf of every row in every tree; (n_rows, n_trees)."""
+
+class PackedForest:
+    """Nodes of a forest as files hold them, checked when it is made."""
+
+    def __init__(self, arrays: dict, n_features: int, n_outputs: int, value_width: int) -> None: ...
+
+    def unpack(self, n_threads: int) -> dict:
+        """The arrays of nodes that are not stored in full, as bytes."""
 
 def apply_link(link: str, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_outputs: int, n_threads: int) -> NDArray[numpy.float64]:
     """Raw scores, row by row, to predictions; (n_rows, n_predicted)."""
@@ -392,6 +397,16 @@ class SortedColumns:
         Grow one tree; nodes in preorder. scales: what units of targets and weights are worth.
         """
 
+    def grow_signs(self, cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], scale: float, criterion: Criterion, settings: TreeSettings, n_threads: int) -> dict:
+        """
+        Grow one tree of two classes. cells: the weight of each row, negative in the first class; scale: what a unit of them is worth.
+        """
+
+def say_of_rows(said: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], leaf_of_row: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.int8]:
+    """
+    What the leaf of each row says; (n_rows, 1), a byte each, because rows are many.
+    """
+
 class SplitSearch(enum.Enum):
     """How splits are looked for."""
 
@@ -442,6 +457,12 @@ class ForestSettings:
     def search(self, arg: SplitSearch, /) -> None: ...
 
     @property
+    def directions(self) -> list[int]: ...
+
+    @directions.setter
+    def directions(self, arg: Sequence[int], /) -> None: ...
+
+    @property
     def shuffle(self) -> bool: ...
 
     @shuffle.setter
@@ -473,4 +494,37 @@ def draw_repetitions(n_rows: int, draws: tuple[int, Annotated[NDArray[numpy.int6
 def grow_absolute_tree(columns: RankedColumns, targets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], products: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], centre: float, scales: tuple[float, float], whole: bool, settings: ForestSettings) -> dict:
     """
     Grow one tree that lowers absolute error; nodes in preorder. products: weight times (target - centre); weights: empty for one each; scales: what a unit of products, and of weights, is worth; whole: weights are whole, and products are multiples of them.
+    """
+
+class LeafRows:
+    """Training rows behind the leaves of a forest, by their target."""
+
+    def __init__(self, arrays: dict) -> None: ...
+
+    def quantiles(self, leaves: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], levels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
+        """Quantiles of (n_rows, n_trees) leaves; -1: this tree does not count."""
+
+    def weights(self, leaves: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple:
+        """
+        Numbers and weights of the training rows that count for the leaves of one row.
+        """
+
+class SplitPlanes:
+    """Trees whose nodes are split by planes."""
+
+    def __init__(self, arrays: dict, n_features: int, width: int, n_outputs: int) -> None: ...
+
+    def mean_values(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
+        """
+        Means over the trees of the values of leaves; (n_rows, n_outputs). NaN is missing.
+        """
+
+def project(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], feature: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)], normal: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], point: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
+    """
+    Sums of normal * (x[feature] - point) for (n_planes, width) terms; (n_planes, n_rows).
+    """
+
+def grow_planes(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], drawn: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], limits: tuple[int, int], seed: int, first_tree: int, n_threads: int) -> dict:
+    """
+    Grow trees of random planes on the rows drawn for each; limits: (terms of a plane, depth).
     """
