@@ -44,7 +44,7 @@ class BinaryCounts {
         return second(*total) == 0 || second(*total) == count(*total);
     }
     /// Whether no split of the node can gain more: it separates the classes.
-    bool is_perfect(double gain) const { return gain >= most_gain_; }
+    bool is_perfect(double gain, std::size_t /*n_rows*/) const { return gain >= most_gain_; }
     static bool has_rows(const std::int64_t* cell) { return *cell != 0; }
     static double weight(const std::int64_t* total) { return static_cast<double>(count(*total)); }
     static double mean(const std::int64_t* cell, std::size_t /*output*/) {
@@ -62,7 +62,7 @@ class BinaryCounts {
         node_ = {static_cast<double>(second(*total)), static_cast<double>(count(*total))};
         scale_ = 2.0 / node_.all;
         const std::int64_t first = count(*total) - second(*total);
-        most_gain_ = node_.gain(static_cast<std::uint64_t>(first)) * scale_ * (1.0 - kTie / 2);
+        most_gain_ = node_.gain(static_cast<std::uint64_t>(first)) * scale_;
     }
     [[gnu::always_inline]] double gain(const std::int64_t* left) const {
         return node_.gain(static_cast<std::uint64_t>(*left)) * scale_;

@@ -50,7 +50,7 @@ class ClassWeights {
         return std::find(total, total + n_classes_, total[n_classes_]) != total + n_classes_;
     }
     /// Whether no split of the node can gain more.
-    static bool is_perfect(double /*gain*/) { return false; }
+    static bool is_perfect(double /*gain*/, std::size_t n_rows) { return n_rows == 2; }
     bool has_rows(const std::int64_t* cell) const { return cell[n_classes_] != 0; }
     double weight(const std::int64_t* total) const {
         return static_cast<double>(total[n_classes_]) * rows_.weight_scale;
@@ -224,7 +224,7 @@ class VectorSum {
     }
 
     bool is_pure(const std::int64_t* /*total*/) const { return n_different_ < 2; }
-    static bool is_perfect(double /*gain*/) { return false; }
+    static bool is_perfect(double /*gain*/, std::size_t n_rows) { return n_rows == 2; }
     bool has_rows(const std::int64_t* cell) const { return cell[n_outputs_] != 0; }
     double weight(const std::int64_t* total) const {
         return static_cast<double>(total[n_outputs_]) * rows_.weight_scale;

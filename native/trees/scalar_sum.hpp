@@ -70,9 +70,8 @@ class ScalarSum {
 
     bool is_pure(const std::int64_t* /*total*/) const { return n_different_ < 2; }
     /// Whether no split of the node can gain more. Rows sorted by their numbers are cut best by
-    /// some cut of that order (Fisher 1958), so with few rows the most there is to gain is known;
-    /// rounding aside, for the same rows may come as the left or as the right.
-    bool is_perfect(double gain) const { return gain >= most_gain_; }
+    /// some cut of that order (Fisher 1958), so with few rows the most there is to gain is known.
+    bool is_perfect(double gain, std::size_t /*n_rows*/) const { return gain >= most_gain_; }
     static bool has_rows(const std::int64_t* cell) { return cell[1] != 0; }
     double weight(const std::int64_t* total) const {
         return static_cast<double>(total[1]) * rows_.weight_scale;
@@ -169,9 +168,11 @@ class ScalarSum {
         for (auto own = few_.begin(); own + 1 < end; ++own) {
             left.number += own->number;
             left.weight += own->weight;
-            most = std::max(most, node_.gain(left.number, left.weight));
+            // The lower numbers may come as the left or as the right, which rounds in another way.
+            most = std::max({most, node_.gain(left.number, left.weight),
+                             node_.gain(total_number_ - left.number, total_weight_ - left.weight)});
         }
-        most_gain_ = most * scale_ * (1.0 - kTie / 2);
+        most_gain_ = most * scale_;
     }
 
     bool same_mean(const Sum& a, const Sum& b) const {

@@ -117,7 +117,7 @@ class SplitJudge {
         best_->last_rank = last_rank;
         best_->next_rank = RankSplit::kUnknown;
         best_->is_categorical = false;
-        best_->is_perfect = n_rows_ == 2 || target_.is_perfect(best_->gain);
+        best_->is_perfect = target_.is_perfect(best_->gain, n_rows_);
         if (!rules_.directions.empty()) {
             best_->middle = target_.mean(left, 0) / 2 + right_mean(left) / 2;
         }
