@@ -11,7 +11,7 @@ import numpy as np
 
 import spinney
 from spinney.data.target import Target
-from spinney.ensembles.gradient.constraints import interaction_groups
+from spinney.ensembles.constraints import interaction_groups
 from spinney.ensembles.gradient.rows import BoostingRows, Part
 from spinney.ensembles.gradient.stopping import StoppingRule, few_rows
 

@@ -12,11 +12,11 @@ from spinney import (
 )
 from spinney.data.intake import read_table
 from spinney.data.schema import FeatureSchema
-from spinney.ensembles.fitting import IntakeSettings, read_problem
-from spinney.ensembles.gradient.constraints import (
+from spinney.ensembles.constraints import (
     interaction_groups,
     monotone_signs,
 )
+from spinney.ensembles.fitting import IntakeSettings, read_problem
 from spinney.ensembles.gradient.plan import round_settings
 from spinney.errors import InvalidInput
 from spinney.model.forest import cut_tree

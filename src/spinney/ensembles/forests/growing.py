@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from spinney.data.binning import Binner
+from spinney.ensembles.constraints import tree_directions
 from spinney.ensembles.forests.rows import ForestRows
 from spinney.ensembles.forests.rules import (
     CLASS_CRITERIA,
@@ -162,7 +163,13 @@ def _settings(rows: ForestRows, params: Mapping[str, Any], bags: Bags) -> Forest
         max_features=n_drawn(params["max_features"], len(rows.reading.schema.names)),
         seed=rows.recipe.seed,
     )
-    return ForestSettings(tree=tree, search=params.get("search", "random"), shuffle=True)
+    reading = rows.reading
+    signs = tree_directions(
+        params["monotonic_cst"], reading.schema, reading.target, params["criterion"]
+    )
+    return ForestSettings(
+        tree=tree, search=params.get("search", "random"), shuffle=True, directions=signs
+    )
 
 
 def _price(rows: ForestRows, params: Mapping[str, Any]) -> float:

@@ -56,8 +56,9 @@ class RandomForestClassifier(ClassForest):
         Cost of a leaf by which trees are pruned; 0 for not at all.
     max_samples : int, float or None
         Rows a bag draws, or the share of them.
-    monotonic_cst : None
-        Not offered yet.
+    monotonic_cst : None, sequence or dict
+        1 where the prediction (of the second of two classes) may only rise with a feature, -1 where
+        it may only fall, 0 where it is free; by position or by name.
     categorical_features : "from_dtype", None, mask, positions or names
         Which features are categories.
     voting : {"soft", "hard"}

@@ -73,7 +73,7 @@ FOREST_RULES: Mapping[str, Rule] = {
     "max_samples": either(
         Integer(1), Real(0.0, above=True), Nothing("as many as there are, with repetitions")
     ),
-    "monotonic_cst": Nothing("no constraints, as trees of forests cannot be constrained yet"),
+    "monotonic_cst": Checked("None, -1, 0 or 1 per feature, or a dict from names to these"),
     "categorical_features": Checked("'from_dtype', None, a mask, positions or names"),
     "sampler": either(Choice(SAMPLERS), Nothing("what bootstrap says")),
     "block_length": either(Integer(1), Nothing("the cube root of the number of rows")),

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney.data.schema import FeatureSchema
+from spinney.ensembles.constraints import interaction_groups, monotone_signs
 from spinney.ensembles.fitting import IntakeSettings
-from spinney.ensembles.gradient.constraints import interaction_groups, monotone_signs
 from spinney.ensembles.gradient.progress import Progress
 from spinney.ensembles.gradient.rounds import RoundSettings
 from spinney.ensembles.gradient.rows import BoostingRows, Part

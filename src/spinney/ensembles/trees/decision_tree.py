@@ -56,6 +56,9 @@ class DecisionTreeClassifier(ClassifierMixin, SingleTree):
     ccp_alpha : float
         Price of a leaf: the tree is pruned by cost complexity. 0 leaves it as it grew. Other
         prunings: :meth:`pruned`.
+    monotonic_cst : None, sequence or dict
+        1 where the prediction (of the second of two classes) may only rise with a feature, -1 where
+        it may only fall, 0 where it is free; by position or by name.
     max_bins : int
         Most bins for the values of a numeric feature, up to 255; categories have up to 255.
     categorical_features : "from_dtype", None, mask, positions or names
@@ -113,6 +116,7 @@ class DecisionTreeClassifier(ClassifierMixin, SingleTree):
         min_impurity_decrease: float = 0.0,
         class_weight: Any = None,
         ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         unseen: str = "missing",
@@ -132,6 +136,7 @@ class DecisionTreeClassifier(ClassifierMixin, SingleTree):
         self.min_impurity_decrease = min_impurity_decrease
         self.class_weight = class_weight
         self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.unseen = unseen
@@ -206,6 +211,7 @@ class DecisionTreeRegressor(RegressorMixin, SingleTree):
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         unseen: str = "missing",
@@ -224,6 +230,7 @@ class DecisionTreeRegressor(RegressorMixin, SingleTree):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.unseen = unseen

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from spinney.data.binning import Binner, FeatureBins
+from spinney.ensembles.constraints import tree_directions
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.trees.limits import tree_settings
 from spinney.errors import InvalidInput
@@ -63,7 +64,10 @@ def grow_tree(reading: Reading, params: Mapping[str, Any], *, n_threads: int) ->
     search = "random" if params["splitter"] == "random" else params["search"]
     scales = Scales.of(reading, params["criterion"])
     limits = scales.limits(tree_settings(params, reading))
-    settings = ForestSettings(tree=limits, search=search)
+    signs = tree_directions(
+        params["monotonic_cst"], reading.schema, reading.target, params["criterion"]
+    )
+    settings = ForestSettings(tree=limits, search=search, directions=signs)
     arrays = _grown_arrays(rows, scales.near_one(reading), settings, params["criterion"])
     return Grown(cut_tree(scales.restored(arrays), 0), rows.features)
 

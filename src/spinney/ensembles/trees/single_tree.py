@@ -48,6 +48,7 @@ TREE_RULES: Mapping[str, Rule] = {
     "max_leaf_nodes": either(Integer(2), Nothing("no limit")),
     "min_impurity_decrease": Real(0.0),
     "ccp_alpha": Real(0.0),
+    "monotonic_cst": Checked("None, -1, 0 or 1 per feature, or a dict from names to these"),
     "max_bins": Integer(2, 255),
     "categorical_features": Checked("'from_dtype', None, a mask, positions or names"),
     "unseen": Choice(("missing", "error")),

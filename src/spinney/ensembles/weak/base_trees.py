@@ -31,6 +31,7 @@ _FREE = {
     "min_weight_fraction_leaf": 0.0,
     "min_impurity_decrease": 0.0,
     "ccp_alpha": 0.0,
+    "monotonic_cst": None,
     "class_weight": None,
 }
 """Parameters of a tree that leave it to grow on any weights."""

@@ -11,7 +11,7 @@ from spinney.data.compatibility import conform_column
 from spinney.data.schema import FeatureSchema
 from spinney.data.sources.objects import is_missing, read_objects
 from spinney.data.table import Kind
-from spinney.ensembles.gradient.constraints import interaction_groups
+from spinney.ensembles.constraints import interaction_groups
 from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter, shorten
 from spinney.explain.choosing import find_place
 from spinney.explain.verification.cells import CategoryCells, CellSpace, FeatureCells, NumericCells

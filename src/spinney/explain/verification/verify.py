@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.ensembles.gradient.constraints import interaction_groups, monotone_signs
+from spinney.ensembles.constraints import interaction_groups, monotone_signs
 from spinney.errors import InvalidInput, InvalidParameter, shorten
 from spinney.explain.choosing import find_place
 from spinney.explain.reading import forest_of, raw_output_names

@@ -9,6 +9,7 @@ import numpy as np
 
 from spinney.data.schema import FeatureSchema
 from spinney.data.table import Kind
+from spinney.data.target import Target
 from spinney.errors import InvalidInput, nearest_names, shorten
 
 _SIGNS = (-1, 0, 1)
@@ -34,6 +35,32 @@ def monotone_signs(
                 f"Set monotonic_cst of {name!r} to 0."
             )
     return signs if any(signs) else None
+
+
+def tree_directions(
+    given: Any, schema: FeatureSchema, target: Target, criterion: str
+) -> tuple[int, ...]:
+    """Read ``monotonic_cst`` for trees of one number or two classes; none where nothing is."""
+    signs = monotone_signs(given, schema)
+    if signs is None:
+        return ()
+    n_classes = 0 if target.classes is None else len(target.classes)
+    if n_classes > 2:
+        raise InvalidInput(
+            "Monotonicity constraints are not supported with multiclass classification: y has "
+            f"{n_classes} classes. Set monotonic_cst=None, or learn one class against the others."
+        )
+    if n_classes == 0 and target.n_outputs > 1:
+        raise InvalidInput(
+            "Monotonicity constraints are not supported with multiple outputs: y has "
+            f"{target.n_outputs}. Set monotonic_cst=None, or learn one output at a time."
+        )
+    if criterion == "absolute_error":
+        raise InvalidInput(
+            "criterion='absolute_error' knows no monotonic_cst. Use 'squared_error', or set "
+            "monotonic_cst=None."
+        )
+    return signs
 
 
 def _signs_by_name(
