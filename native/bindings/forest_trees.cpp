@@ -140,12 +140,13 @@ void bind_forest_trees(nb::module_& module) {
         .def(
             "__init__",
             [](RankedColumns* self, const Columns& columns,
-               const std::vector<std::vector<std::uint8_t>>& category_bins, std::size_t max_bins,
-               int n_threads) {
+               const std::vector<std::vector<std::uint8_t>>& category_bins,
+               const Array<std::int64_t>& weights, std::size_t max_bins, int n_threads) {
                 nb::gil_scoped_release unlocked;
-                new (self) RankedColumns(columns, category_bins, max_bins, n_threads);
+                new (self)
+                    RankedColumns(columns, category_bins, view(weights), max_bins, n_threads);
             },
-            "columns"_a, "category_bins"_a, "max_bins"_a, "n_threads"_a)
+            "columns"_a, "category_bins"_a, "weights"_a, "max_bins"_a, "n_threads"_a)
         .def_prop_ro("n_rows", &RankedColumns::n_rows)
         .def("grow", &grow, "target"_a, "given"_a, "draws"_a, "settings"_a, "trees"_a,
              "n_threads"_a,

@@ -153,7 +153,7 @@ class AbsoluteSearch {
 
     void keep(std::uint32_t last_rank, std::int64_t left_weight, bool missing_left) {
         best_->last_rank = last_rank;
-        best_->left_is_larger = 2 * left_weight >= total_weight_;
+        best_->left_is_larger = 2 * left_weight > total_weight_;
         best_->missing_left = missing_.empty() ? best_->left_is_larger : missing_left;
     }
 

@@ -11,17 +11,17 @@
 namespace spinney {
 namespace {
 
-/// The bin of every rank: with few values one each, otherwise by how many rows come before, so
-/// that a value of many rows fills a bin of its own and no bin is empty.
-std::vector<std::uint8_t> bins_of_ranks(const std::vector<std::size_t>& rows_before,
-                                        std::size_t n_present, std::size_t max_bins,
+/// The bin of every rank: with few values one each, otherwise by the weight that comes before, so
+/// that a value of much weight fills a bin of its own and no bin is empty.
+std::vector<std::uint8_t> bins_of_ranks(const std::vector<std::uint64_t>& weight_before,
+                                        std::uint64_t total, std::size_t max_bins,
                                         std::vector<std::uint32_t>& last_rank) {
-    const std::size_t n_values = rows_before.size();
+    const std::size_t n_values = weight_before.size();
     std::vector<std::uint8_t> bin_of_rank(n_values);
     std::size_t quantile = 0;
     for (std::size_t rank = 0; rank < n_values; ++rank) {
         const std::size_t own =
-            n_values <= max_bins ? rank : rows_before[rank] * max_bins / n_present;
+            n_values <= max_bins ? rank : weight_before[rank] * max_bins / total;
         if (rank > 0 && own != quantile) last_rank.push_back(static_cast<std::uint32_t>(rank - 1));
         quantile = own;
         bin_of_rank[rank] = static_cast<std::uint8_t>(last_rank.size());
@@ -41,19 +41,23 @@ void fill_ranks(const SortedFeature& sorted, std::uint32_t missing_rank, std::ve
     }
 }
 
-void rank_numbers(const SortedColumns& sorted_columns, std::size_t f, std::size_t max_bins,
+void rank_numbers(const SortedColumns& sorted_columns, std::size_t f,
+                  std::span<const std::int64_t> weights, std::size_t max_bins,
                   RankedFeature& feature) {
     const SortedFeature& sorted = sorted_columns.feature(f);
-    std::vector<std::size_t> rows_before;
+    std::vector<std::uint64_t> weight_before;
+    std::uint64_t total = 0;
     for (std::size_t i = 0; i < sorted.n_present; ++i) {
-        if (i > 0 && !sorted.order[i].starts_value()) continue;
-        rows_before.push_back(i);
-        feature.values.push_back(sorted_columns.value(f, sorted.order[i].row()));
+        const std::uint32_t row = sorted.order[i].row();
+        if (i == 0 || sorted.order[i].starts_value()) {
+            weight_before.push_back(total);
+            feature.values.push_back(sorted_columns.value(f, row));
+        }
+        total += weights.empty() ? 1 : static_cast<std::uint64_t>(weights[row]);
     }
     feature.has_missing = sorted.n_present < sorted.order.size();
     const std::uint32_t missing_rank = feature.missing_rank();
-    const auto bin_of_rank =
-        bins_of_ranks(rows_before, sorted.n_present, max_bins, feature.last_rank);
+    const auto bin_of_rank = bins_of_ranks(weight_before, total, max_bins, feature.last_rank);
     feature.n_bins = feature.last_rank.size();
     if (missing_rank <= std::numeric_limits<std::uint16_t>::max()) {
         fill_ranks(sorted, missing_rank, feature.short_ranks);
@@ -82,9 +86,11 @@ void copy_categories(const SortedFeature& sorted, RankedFeature& feature) {
 
 RankedColumns::RankedColumns(const Columns& columns,
                              const std::vector<std::vector<std::uint8_t>>& category_bins,
-                             std::size_t max_bins, int n_threads)
+                             std::span<const std::int64_t> weights, std::size_t max_bins,
+                             int n_threads)
     : n_rows_(columns.n_rows), features_(columns.features.size()) {
-    if (category_bins.size() != features_.size() || max_bins < 2 || max_bins > 255) {
+    if (category_bins.size() != features_.size() || max_bins < 2 || max_bins > 255 ||
+        (!weights.empty() && weights.size() != n_rows_)) {
         throw Failure(FailureKind::kInvalidInput, "columns, categories or bins do not fit");
     }
     parallel_for(n_threads, features_.size(), [&](std::size_t f) {
@@ -94,7 +100,7 @@ RankedColumns::RankedColumns(const Columns& columns,
         if (sorted.feature(0).is_categorical) {
             copy_categories(sorted.feature(0), features_[f]);
         } else {
-            rank_numbers(sorted, 0, max_bins, features_[f]);
+            rank_numbers(sorted, 0, weights, max_bins, features_[f]);
         }
     });
 }

@@ -36,10 +36,11 @@ struct RankedFeature {
 class RankedColumns {
   public:
     /// category_bins: per feature, the bin of each code; empty for numbers. max_bins: most bins of
-    /// a numeric feature, at most 255; each holds about as many rows as the others.
+    /// a numeric feature, at most 255; each holds about as much weight as the others. weights: by
+    /// row, below 2^53 in all; empty: one each.
     RankedColumns(const Columns& columns,
-                  const std::vector<std::vector<std::uint8_t>>& category_bins, std::size_t max_bins,
-                  int n_threads);
+                  const std::vector<std::vector<std::uint8_t>>& category_bins,
+                  std::span<const std::int64_t> weights, std::size_t max_bins, int n_threads);
 
     std::size_t n_rows() const { return n_rows_; }
     std::size_t n_features() const { return features_.size(); }

@@ -121,7 +121,7 @@ class SplitJudge {
         if (!rules_.directions.empty()) {
             best_->middle = target_.mean(left, 0) / 2 + right_mean(left) / 2;
         }
-        best_->left_is_larger = 2 * target_.weight(left) >= target_.weight(total_);
+        best_->left_is_larger = 2 * target_.weight(left) > target_.weight(total_);
         best_->missing_left =
             target_.has_rows(missing_.data()) ? missing_left : best_->left_is_larger;
     }

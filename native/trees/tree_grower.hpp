@@ -38,10 +38,10 @@ class TreeGrower {
           rows_(rows),
           settings_(settings),
           target_(rows),
-          search_(columns, target_, settings.search, rules_of(settings), rows.n_rows),
+          search_(columns, target_, settings.search, rules_of(rows, settings), rows.n_rows),
           block_rows_(room_of_blocks()),
-          block_(columns, target_, rules_of(settings), block_rows_),
-          cuts_(columns, values, target_, rules_of(settings), rows.n_rows),
+          block_(columns, target_, rules_of(rows, settings), block_rows_),
+          cuts_(columns, values, target_, rules_of(rows, settings), rows.n_rows),
           n_wanted_(wanted(settings, columns.n_features())),
           features_(columns.n_features()),
           items_(rows.n_rows) {
@@ -147,8 +147,8 @@ class TreeGrower {
         return limit == 0 ? n_features : std::min(limit, n_features);
     }
 
-    static SplitRules rules_of(const ForestSettings& settings) {
-        return {settings.tree.min_samples_leaf * kGridSlack, settings.directions};
+    static SplitRules rules_of(const ForestRows& rows, const ForestSettings& settings) {
+        return {settings.tree.min_samples_leaf * slack(rows), settings.directions};
     }
 
     std::int32_t n_nodes() const { return static_cast<std::int32_t>(tree_.nodes.feature.size()); }
@@ -207,7 +207,7 @@ class TreeGrower {
         const TreeSettings& limits = settings_.tree;
         return node.n_rows() >= 2 && !target_.is_pure(total_.data()) &&
                (limits.max_depth == 0 || node.depth < limits.max_depth) &&
-               target_.weight(total_.data()) >= limits.min_samples_split * kGridSlack;
+               target_.weight(total_.data()) >= limits.min_samples_split * slack(rows_);
     }
 
     /// Looks at features in drawn order until max_features were seen and one was not constant, or
@@ -308,7 +308,9 @@ class TreeGrower {
     }
 
     /// Weights stand on a grid: ten rows of weight 0.1 may weigh a hair less than 1 there.
-    static constexpr double kGridSlack = 1.0 - 0x1p-40;
+    static double slack(const ForestRows& rows) {
+        return rows.weights.empty() ? 1.0 : 1.0 - 0x1p-40;
+    }
 
     const RankedColumns& columns_;
     const RowValues* values_;

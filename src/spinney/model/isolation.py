@@ -1,5 +1,6 @@
 """Isolation forests: how soon random splits set a row apart from all others."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -59,9 +60,9 @@ class Isolation(Model):
     sample_size: int
     """Rows each tree was grown on."""
 
+    @abstractmethod
     def mean_path_lengths(self, table: Table, *, n_threads: int) -> FloatArray:
         """Give the mean depth of each row, with what its leaf would still have split; (n_rows,)."""
-        raise NotImplementedError
 
     def conform(self, X: TableLike, estimator_name: str) -> Table:
         """Read a table as the features this model was trained on."""

@@ -74,9 +74,7 @@ class TreeTarget:
         row_weights = np.ones(len(targets)) if weights is None else weights
         if n_drawn > len(targets):  # room for sums over more rows than there are
             row_weights = np.ones(len(targets))
-            row_weights[0] += n_drawn - len(
-                targets
-            )  # a grid of the total alone: see fixed_products
+            row_weights[0] += n_drawn - len(targets)  # the grid depends on the total alone
         products, product_exponent = fixed_products(row_weights, targets - centre)
         if n_drawn > len(targets):
             products[0] //= int(row_weights[0])
@@ -122,8 +120,15 @@ class RankedTable:
     """
 
     def __init__(
-        self, table: Table, binner: Binner, *, max_bins: int = MAX_VALUE_BINS, n_threads: int = 1
+        self,
+        table: Table,
+        binner: Binner,
+        *,
+        weights: FloatArray | None = None,
+        max_bins: int = MAX_VALUE_BINS,
+        n_threads: int = 1,
     ) -> None:
+        """Rank; bins of ranks hold about as much weight each, None: as many rows."""
         self.features: tuple[FeatureBins, ...] = binner.features
         self.n_rows = table.n_rows
         self._n_threads = n_threads
@@ -131,7 +136,11 @@ class RankedTable:
             feature.bin_of_code.tolist() if isinstance(feature, CategoryBins) else []
             for feature in binner.features
         ]
-        self._native = _ext.RankedColumns(native_columns(table), bins, max_bins, n_threads)
+        integers = np.empty(0, np.int64)
+        if weights is not None:
+            integers, _ = fixed_weights(weights, bits=52)
+        columns = native_columns(table)
+        self._native = _ext.RankedColumns(columns, bins, integers, max_bins, n_threads)
 
     def grow(
         self, target: TreeTarget, settings: ForestSettings, bags: Bags, trees: range

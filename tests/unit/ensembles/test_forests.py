@@ -262,7 +262,6 @@ def test_criteria_of_numbers():
         (RandomForestClassifier, {"voting": "loud"}),
         (RandomForestClassifier, {"search": "random"}),
         (RandomForestRegressor, {"criterion": "absolute_error"}),
-        (RandomForestRegressor, {"monotonic_cst": [1, 0, 0, 0, 0]}),
         (RandomForestRegressor, {"max_samples": 0.0}),
         (RandomForestRegressor, {"oob_score": "r2"}),
         (ExtraTreesRegressor, {"block_length": 0}),

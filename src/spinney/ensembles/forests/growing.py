@@ -84,7 +84,11 @@ def make_grower(rows: ForestRows, params: Mapping[str, Any], n_threads: int) -> 
     reading, bags = rows.reading, rows.recipe.bags()
     binner = Binner.of_categories(reading.table, reading.weights)
     table = RankedTable(
-        reading.table, binner, max_bins=params.get("max_bins", 255), n_threads=n_threads
+        reading.table,
+        binner,
+        weights=reading.weights,
+        max_bins=params.get("max_bins", 255),
+        n_threads=n_threads,
     )
     return Grower(
         rows,

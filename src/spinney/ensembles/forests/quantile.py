@@ -11,7 +11,7 @@ from spinney.data.binning import Binner
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.forests.quantile_distribution import ConditionalDistribution, read_levels
-from spinney.ensembles.forests.quantile_order import in_order_of_content
+from spinney.ensembles.forests.row_order import in_order_of_targets
 from spinney.ensembles.parameters import (
     Boolean,
     Checked,
@@ -183,7 +183,7 @@ class QuantileForestRegressor(RegressorMixin, Estimator):
             multi_output=False,
             n_threads=self._n_threads(),
         )
-        reading, place = in_order_of_content(read_rows(X, y, sample_weight, intake))
+        reading, place = in_order_of_targets(read_rows(X, y, sample_weight, intake))
         self._adopt(_Growth(self, reading, seed_from(self.random_state)).model(place))
         return self
 
@@ -283,7 +283,7 @@ class _Growth:
         reading, forest = self.reading, self.forest
         n_threads = forest._n_threads()  # noqa: SLF001 - a part of its fit
         binner = Binner.of_categories(reading.table, reading.weights)
-        ranked = RankedTable(reading.table, binner, n_threads=n_threads)
+        ranked = RankedTable(reading.table, binner, weights=reading.weights, n_threads=n_threads)
         bags, n_draws, weights = self._bags()
         room = self._n_there() if weights is None else 0
         target = TreeTarget.of_numbers(reading.y, weights, criterion="squared", n_drawn=room)

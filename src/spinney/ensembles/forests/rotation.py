@@ -8,8 +8,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
-from spinney.ensembles.forests.quantile_order import in_order_of_content
 from spinney.ensembles.forests.rotation_trees import RotationGrowth, RotationPlan
+from spinney.ensembles.forests.row_order import in_order_of_targets
 from spinney.ensembles.parameters import (
     Boolean,
     Checked,
@@ -78,7 +78,7 @@ class _RotationForest(Estimator):
             class_weight=params.get("class_weight"),
             n_threads=self._n_threads(),
         )
-        reading, _ = in_order_of_content(read_rows(X, y, sample_weight, intake))
+        reading, _ = in_order_of_targets(read_rows(X, y, sample_weight, intake))
         self._refuse_categories(reading)
         self._adopt(RotationGrowth(reading, self._plan(params, reading)).forest())
         return self

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from spinney.data.sources.vector import read_vector
-from spinney.data.table import Kind, Table
 from spinney.data.weights import read_weights
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
+from spinney.ensembles.forests.row_order import order_of_rows, taken
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.resampling.bags_recipe import BagRecipe
 from spinney.typing import AnyArray, FloatArray, TableLike
@@ -66,7 +66,7 @@ def read_forest_rows(
     labels = _labels(sampler, groups, reading, n_given)
     if sampler not in (None, "block"):
         order = order_of_rows(reading.table, reading.y)
-        reading = _in_order(reading, order)
+        reading = taken(reading, order)
         places = order if places is None else places[order]
         row_weights = None if row_weights is None else row_weights[order]
         labels = None if labels is None else labels[order]
@@ -156,47 +156,3 @@ def _labels(sampler: str | None, groups: Any, reading: Reading, n_given: int) ->
         kept.astype(str) if kept.dtype == object else kept, return_inverse=True
     )[1].astype(np.int32)
     return codes
-
-
-def order_of_rows(table: Table, y: FloatArray) -> AnyArray:
-    """Put rows in an order that depends on what stands in them, not on where they stand.
-
-    Draws are draws of places. With this order the same rows are drawn whatever order they came in,
-    and a row that stands there twice has the two places that one of weight 2 has. Rows are compared
-    by 64 bits that their values are mixed to.
-    """
-    mixed = np.zeros(table.n_rows, np.uint64)
-    for column in table.columns:
-        values = column.dense(table.n_rows)
-        if column.kind is Kind.CATEGORICAL:
-            _mix(mixed, values.astype(np.int64).view(np.uint64))
-        else:
-            _mix(mixed, _bits(values))
-    for output in y.reshape(table.n_rows, -1).T:
-        _mix(mixed, _bits(output))
-    return np.argsort(mixed, kind="stable")
-
-
-def _bits(values: AnyArray) -> AnyArray:
-    numbers = values.astype(np.float64)  # a copy
-    numbers += 0.0  # one zero
-    numbers[np.isnan(numbers)] = np.nan  # one way to be missing
-    return numbers.view(np.uint64)
-
-
-def _mix(mixed: AnyArray, bits: AnyArray) -> None:
-    """Mix the bits of a column in: a step of MurmurHash3's finaliser, in place."""
-    mixed += bits
-    mixed ^= mixed >> np.uint64(33)
-    mixed *= np.uint64(0xFF51AFD7ED558CCD)
-    mixed ^= mixed >> np.uint64(29)
-
-
-def _in_order(reading: Reading, order: AnyArray) -> Reading:
-    return dataclasses.replace(
-        reading,
-        table=reading.table.take(order),
-        y=reading.y[order],
-        weights=None if reading.weights is None else reading.weights[order],
-        kept=None,
-    )

@@ -60,7 +60,13 @@ def grow_tree(reading: Reading, params: Mapping[str, Any], *, n_threads: int) ->
     """Grow one tree as an estimator's parameters say; values are shares of classes, or means."""
     check_criterion(reading, params["criterion"])
     binner = Binner.of_categories(reading.table, reading.weights)
-    rows = RankedTable(reading.table, binner, max_bins=params["max_bins"], n_threads=n_threads)
+    rows = RankedTable(
+        reading.table,
+        binner,
+        weights=reading.weights,
+        max_bins=params["max_bins"],
+        n_threads=n_threads,
+    )
     search = "random" if params["splitter"] == "random" else params["search"]
     scales = Scales.of(reading, params["criterion"])
     limits = scales.limits(tree_settings(params, reading))

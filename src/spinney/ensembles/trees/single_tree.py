@@ -1,5 +1,6 @@
 """What a classification tree and a regression tree share: everything but the target."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
@@ -106,13 +107,13 @@ class SingleTree(Estimator):
     def _measure(self, reading: Reading) -> None:
         """Find what the model does not tell: impurities that need the training rows."""
 
+    @abstractmethod
     def _node_impurities(self) -> FloatArray:
         """Give the impurity of each node, as the criterion counts it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _decreases(self) -> FloatArray:
         """Give how much weighted impurity each split removes."""
-        raise NotImplementedError
 
     # Where rows go
 

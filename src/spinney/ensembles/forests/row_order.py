@@ -1,0 +1,78 @@
+"""Rows in an order that what they hold decides, not where they stand."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from spinney.data.table import Kind, Table
+from spinney.ensembles.fitting import Reading
+from spinney.typing import AnyArray, FloatArray
+
+
+def order_of_rows(table: Table, y: FloatArray) -> AnyArray:
+    """Put rows in an order that depends on what stands in them, not on where they stand.
+
+    Draws are draws of places. With this order the same rows are drawn whatever order they came in,
+    and a row that stands there twice has the two places that one of weight 2 has.
+    """
+    mixed = mixed_bits(table)
+    for output in y.reshape(table.n_rows, -1).T:
+        _mix(mixed, _bits(output))
+    return np.argsort(mixed, kind="stable")
+
+
+def in_order_of_targets(reading: Reading) -> tuple[Reading, AnyArray]:
+    """Sort rows by their (first) target, equal ones by what else stands in them.
+
+    Returns
+    -------
+    tuple
+        The reading in that order, and for each row that was given its new number; -1: of weight 0.
+    """
+    first = reading.y.reshape(len(reading.y), -1)[:, 0]
+    order = np.lexsort((mixed_bits(reading.table), first))
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    if reading.kept is not None:
+        given = np.full(reading.n_given, -1, np.int32)
+        given[reading.kept] = place
+        place = given
+    return taken(reading, order), place
+
+
+def taken(reading: Reading, order: AnyArray) -> Reading:
+    """Give the rows in another order."""
+    return replace(
+        reading,
+        table=reading.table.take(order),
+        y=reading.y[order],
+        weights=None if reading.weights is None else reading.weights[order],
+        kept=None,
+    )
+
+
+def mixed_bits(table: Table) -> AnyArray:
+    """Mix the values of each row to 64 bits."""
+    mixed = np.zeros(table.n_rows, np.uint64)
+    for column in table.columns:
+        values = column.dense(table.n_rows)
+        if column.kind is Kind.CATEGORICAL:
+            _mix(mixed, values.astype(np.int64).view(np.uint64))
+        else:
+            _mix(mixed, _bits(values))
+    return mixed
+
+
+def _bits(values: AnyArray) -> AnyArray:
+    numbers = values.astype(np.float64)  # a copy
+    numbers += 0.0  # one zero
+    numbers[np.isnan(numbers)] = np.nan  # one way to be missing
+    return numbers.view(np.uint64)
+
+
+def _mix(mixed: AnyArray, bits: AnyArray) -> None:
+    """Mix the bits of a column in: a step of MurmurHash3's finaliser, in place."""
+    mixed += bits
+    mixed ^= mixed >> np.uint64(33)
+    mixed *= np.uint64(0xFF51AFD7ED558CCD)
+    mixed ^= mixed >> np.uint64(29)
