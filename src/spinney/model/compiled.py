@@ -12,8 +12,6 @@ from spinney.model.forest import TreeForest
 from spinney.model.model import Model
 from spinney.typing import AnyArray, FloatArray
 
-_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-
 
 class CompiledModel:
     """A frozen model without ceremony: called with a row, it says what it predicts.
@@ -53,8 +51,14 @@ class CompiledModel:
 
     def __call__(self, row: Any) -> Any:
         """Predict one row, or each row of a table."""
-        if self._of_numbers is not None and type(row) is np.ndarray and self._fits(row):
-            return self._answer(self._of_numbers(row))
+        of_numbers = self._of_numbers
+        if of_numbers is not None and type(row) is np.ndarray and row.shape == self._shape:
+            try:
+                predictions = of_numbers(row)
+            except TypeError:  # other numbers than floats, or not next to each other: read as any
+                pass
+            else:
+                return float(predictions[0]) if self._is_number else predictions
         if isinstance(row, Mapping):
             return self._answer(self._of_values(self._values(row)))
         if isinstance(row, list | tuple) or getattr(row, "ndim", None) == 1:
@@ -73,10 +77,6 @@ class CompiledModel:
 
     def _answer(self, predictions: FloatArray) -> Any:
         return float(predictions[0]) if self._is_number else predictions
-
-    def _fits(self, row: AnyArray) -> bool:
-        """Whether native code takes a row of numbers as it is."""
-        return row.shape == self._shape and row.dtype in _FLOATS and row.flags.c_contiguous
 
     def _of_values(self, values: Sequence[Any]) -> FloatArray:
         self._check_length(len(values))
