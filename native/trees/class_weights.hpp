@@ -124,8 +124,9 @@ class ClassWeights {
             const double b = node.right(k) * node.left();
             if (std::abs(a - b) > kRounding * (a + b)) squares += (a - b) * (a - b);
         }
-        // In the order of BinaryNode::gain, so that both give two classes the same bits.
-        return squares / (node.left() * node.right()) * (1.0 / node.total());
+        const double apart = squares / (node.left() * node.right());
+        // Two classes in the order of BinaryNode::gain, so that both give the same bits.
+        return node.n_classes == 2 ? apart * (1.0 / node.total()) : apart / node.total();
     }
 
     /// w log2 w, 0 at 0.

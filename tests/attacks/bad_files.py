@@ -61,7 +61,7 @@ CONTENTS: dict[str, tuple[Callable[[], bytes], str]] = {
     "gzip": (lambda: b"\x1f\x8b" + bytes(500), r"gzip"),
     "html": (lambda: b"<!doctype html>" + b" " * 200, r"HTML"),
     "copied_as_text": (lambda: _good().replace(b"\r\n", b"\n"), r"copied as text.*binary"),
-    "newer_version": (lambda: _versioned(2), r"format version 2.*[Uu]pgrade"),
+    "newer_version": (lambda: _versioned(3), r"format version 3.*[Uu]pgrade"),
     "version_zero": (lambda: _versioned(0), r"version 0"),
     "raw_model": (lambda: bytes(_raw_model()), r"not a saved estimator"),
 }

@@ -47,7 +47,7 @@ def plot_tree(
     >>> from spinney import DecisionTreeClassifier
     >>> tree = DecisionTreeClassifier().fit([[0.0], [1.0]], ["no", "yes"])
     >>> [box.get_text() for box in plot_tree(tree).texts if box.get_bbox_patch()]
-    ['x0 <= 0.5 or missing\nno (50%)\n2 rows', 'no (100%)\n1 row', 'yes (100%)\n1 row']
+    ['x0 <= 0.5\nno (50%)\n2 rows', 'no (100%)\n1 row', 'yes (100%)\n1 row']
     """
     model = fitted if isinstance(fitted, Model) else getattr(fitted, "model_", None)
     if not isinstance(model, TreeForest):

@@ -18,7 +18,7 @@ def tree_text(words: TreeWords, *, max_depth: int | None = None) -> str:
     >>> X = [[1.0, "ash"], [2.0, "fir"], [3.0, "fir"], [4.0, "ash"]]
     >>> tree = DecisionTreeClassifier().fit(X, ["small", "small", "tall", "tall"])
     >>> print(tree_text(TreeWords.of(tree.model_)))
-    x0 <= 2.5 or missing
+    x0 <= 2.5
     ├─ yes: small (100%), 2 rows
     └─ no:  tall (100%), 2 rows
     """
@@ -56,7 +56,7 @@ def tree_graphviz(words: TreeWords, *, max_depth: int | None = None) -> str:
     digraph tree {
       node [shape=box, style=rounded, fontname="Helvetica"];
       edge [fontname="Helvetica"];
-      n0 [label="x0 <= 0.5 or missing\n2.5\n2 rows"];
+      n0 [label="x0 <= 0.5\n2.5\n2 rows"];
       n1 [label="2\n1 row"];
       n0 -> n1 [label="yes"];
       n2 [label="3\n1 row"];

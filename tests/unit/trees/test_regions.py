@@ -51,16 +51,16 @@ def test_boxes_by_hand():
     regions = tree.regions()
     assert len(regions) == 4
     small, middle, *_ = regions.regions
-    # No value was missing: those go to the larger child, of equals to the left one.
-    assert small.sides == {"size": Interval(None, 1.5, missing=True)}
+    # No value was missing: those go to the larger child, of equals to the right one.
+    assert small.sides == {"size": Interval(None, 1.5, missing=False)}
     assert middle.sides["size"] == Interval(1.5, 3.0, missing=False)
     one_of = [r.sides["wood"] for r in regions.regions if "wood" in r.sides]
-    assert one_of[0] == Categories(frozenset({0, 1}), ("ash", "fir"), missing=False)
-    assert one_of[1] == Categories(frozenset(), (), missing=True)
+    assert one_of[0] == Categories(frozenset({0}), ("ash",), missing=False)
+    assert one_of[1] == Categories(frozenset({1}), ("fir",), missing=True)
     text = str(regions)
     assert "4 regions" in text
     assert "1.5 < size <= 3" in text
-    assert "wood is missing" in text
+    assert "(wood in {fir} or missing)" in text
     frame = regions.to_frame()
     assert frame.columns.tolist() == ["leaf", "region", "prediction", "weight"]
     assert frame["weight"].sum() == 4

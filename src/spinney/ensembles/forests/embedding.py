@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_feature_names_in
 from spinney.data.binning import Binner
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
+from spinney.ensembles.forests.row_order import mixed_bits
 from spinney.ensembles.parameters import (
     Boolean,
     Checked,
@@ -29,7 +30,7 @@ from spinney.errors import InvalidModel, InvalidParameter
 from spinney.model import Model, Policy, TreeForest
 from spinney.model.forest import Output, TreeSum, join_trees
 from spinney.model.model import State
-from spinney.randomness import RowBits, Stream, seed_from
+from spinney.randomness import Stream, random_bits, seed_from
 from spinney.resampling.bags import Bags
 from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
@@ -231,7 +232,10 @@ class RandomTreesEmbedding(TransformerMixin, Estimator):
     def _grown(self, reading: Reading, before: TreeForest | None) -> TreeForest:
         binner = Binner.of_categories(reading.table, reading.weights)
         ranked = RankedTable(reading.table, binner, max_bins=2, n_threads=self._n_threads())
-        bits = RowBits(ranked.n_rows)(self._seed, Stream.ROWS, range(ranked.n_rows))
+        # A number that goes with what stands in a row: the row twice has it twice.
+        bits = mixed_bits(reading.table) ^ np.uint64(random_bits(self._seed, Stream.ROWS, 0))
+        bits *= np.uint64(0xFF51AFD7ED558CCD)
+        bits ^= bits >> np.uint64(33)
         target = TreeTarget.of_numbers(
             (bits >> np.uint64(11)).astype(np.float64)[:, np.newaxis] * 2.0**-53,
             reading.weights,

@@ -138,10 +138,10 @@ class SingleTree(Estimator):
         >>> tree = DecisionTreeRegressor().fit([[1.0], [2.0], [4.0]], [0.0, 5.0, 9.0])
         >>> tree.regions()
         3 regions that share the space of 1 features
-        leaf  region                      prediction  weight
-           1  x0 <= 1.5                   0                1
-           3  (1.5 < x0 <= 3 or missing)  5                1
-           4  3 < x0                      9                1
+        leaf  region               prediction  weight
+           1  x0 <= 1.5            0                1
+           3  1.5 < x0 <= 3        5                1
+           4  (3 < x0 or missing)  9                1
         """
         check_is_fitted(self)
         return tree_regions(self.model_)
@@ -210,7 +210,7 @@ class SingleTree(Estimator):
         >>> print(tree.to_text())
         x0 <= 1.5
         ├─ yes: 0, 1 row
-        └─ no:  x0 <= 3 or missing
+        └─ no:  x0 <= 3
            ├─ yes: 5, 1 row
            └─ no:  9, 1 row
         """
