@@ -2,6 +2,7 @@
 
 import pytest
 from tests.parity.sklearn_iforest.exceptions import EXCEPTIONS
+from tests.parity.their_module import expect_exceptions
 
 
 @pytest.fixture
@@ -14,11 +15,4 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    for item in items:
-        if "sklearn_iforest" not in item.nodeid:
-            continue
-        item.add_marker(pytest.mark.filterwarnings("default"))
-        reason = EXCEPTIONS.get(item.name) or EXCEPTIONS.get(item.originalname)
-        # Every reason stands in exceptions.py; strict: one that holds no longer is a failure.
-        if reason is not None:
-            item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+    expect_exceptions(items, "sklearn_iforest", EXCEPTIONS)

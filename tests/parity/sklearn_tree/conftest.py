@@ -2,6 +2,7 @@
 
 import pytest
 from tests.parity.sklearn_tree.exceptions import EXCEPTIONS
+from tests.parity.their_module import expect_exceptions
 
 
 @pytest.fixture
@@ -10,10 +11,4 @@ def global_random_seed():
 
 
 def pytest_collection_modifyitems(items):
-    for item in items:
-        if "sklearn_tree" not in item.nodeid:
-            continue
-        item.add_marker(pytest.mark.filterwarnings("default"))
-        reason = EXCEPTIONS.get(item.name) or EXCEPTIONS.get(item.originalname)
-        if reason is not None:  # strict: a reason that holds no longer is a failure
-            item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+    expect_exceptions(items, "sklearn_tree", EXCEPTIONS)
