@@ -91,7 +91,7 @@ def make(workload: Workload, module: object):
     cls = getattr(module, workload.family, None)
     if cls is None:
         return None
-    return cls(workload.n_trees, n_jobs=N_THREADS, random_state=0)
+    return cls(n_estimators=workload.n_trees, n_jobs=N_THREADS, random_state=0)
 
 
 def fitted(model, X: np.ndarray, y: np.ndarray):

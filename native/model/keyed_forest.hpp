@@ -12,8 +12,10 @@
 
 namespace spinney {
 
-/// Rows that pass a tree before the next one does: it is fetched once for all of them.
-inline constexpr std::size_t kKeyedRows = 1024;
+/// Rows that pass a tree before the next one does, at most: it is fetched once for all of them.
+inline constexpr std::size_t kKeyedRows = 8192;
+/// Rows that are not divided among threads.
+inline constexpr std::size_t kFewKeyedRows = 256;
 /// Rows whose keys stand together, and which begin to walk together: the steps of one overlap the
 /// waits of the others.
 inline constexpr std::size_t kWalkingRows = 16;

@@ -252,6 +252,15 @@ bool is_narrow(const Columns& columns) {
                         [](const ColumnView& c) { return c.type == ValueType::kFloat64; });
 }
 
+/// Rows that pass a tree before the next one does: as many as may be, and as many blocks of them
+/// for each thread.
+std::size_t keyed_rows(std::size_t n_rows, std::size_t n_threads) {
+    const std::size_t n_blocks = (n_rows + kKeyedRows * n_threads - 1) / (kKeyedRows * n_threads);
+    const std::size_t share = n_rows / std::max<std::size_t>(n_blocks * n_threads, 1) + 1;
+    const std::size_t groups = (share + kWalkingRows - 1) / kWalkingRows;
+    return std::clamp(groups * kWalkingRows, kFewKeyedRows, kKeyedRows);
+}
+
 }  // namespace
 
 Road Predictor::choose(std::size_t n_rows, Road road) const {
@@ -287,8 +296,9 @@ void Predictor::pass(const Columns& columns, const Consumer& consumer, int n_thr
 template <class Consumer>
 void Predictor::pass_by_keys(const Columns& columns, const Consumer& consumer,
                              int n_threads) const {
+    const std::size_t together = keyed_rows(columns.n_rows, static_cast<std::size_t>(n_threads));
     const auto pass_all = [&](const auto& keyed) {
-        parallel_blocks(n_threads, columns.n_rows, kKeyedRows,
+        parallel_blocks(n_threads, columns.n_rows, together,
                         [&](std::size_t begin, std::size_t end) {
                             pass_keyed(keyed, columns, consumer, begin, end - begin);
                         });

@@ -68,6 +68,18 @@ class BinaryCounts {
         return node_.gain(static_cast<std::uint64_t>(*left)) * scale_;
     }
 
+    /// What gains depend on besides the counts on the left, and what they are multiplied by.
+    const BinaryNode& node() const { return node_; }
+    double scale() const { return scale_; }
+
+    /// Whether the sums of a node's rows, of all or some, fit two counts of 16 bits.
+    static bool is_packed(const std::int64_t* total) { return count(*total) < (1 << 16); }
+    /// Two counts of 16 bits as two of 32.
+    static std::int64_t widened(std::uint32_t payload) {
+        return static_cast<std::int64_t>(payload & 0xFFFFU) |
+               static_cast<std::int64_t>(payload >> 16) << 32;
+    }
+
     /// Sums of sorted rows up to each, for gains of many cuts at a time.
     class Prefix {
       public:
@@ -101,10 +113,6 @@ class BinaryCounts {
     };
 
   private:
-    static std::int64_t widened(std::uint32_t payload) {
-        return static_cast<std::int64_t>(payload & 0xFFFFU) |
-               static_cast<std::int64_t>(payload >> 16) << 32;
-    }
     static std::int64_t count(std::int64_t sum) { return sum & 0xFFFFFFFF; }
     static std::int64_t second(std::int64_t sum) { return sum >> 32; }
 

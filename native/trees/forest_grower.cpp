@@ -102,11 +102,17 @@ void grow_all(const RankedColumns& columns, const ForestRows& rows, const Repeti
     std::optional<RowValues> values;
     if (settings.search == SplitSearch::kRandom) values.emplace(columns);
     const RowValues* by_row = values ? &*values : nullptr;
+    std::optional<RowRanks> ranks;
+    if (NodeSearch<Target>::kBinary && looks_at_cuts(settings) &&
+        looks_at_few(settings, columns.n_features())) {
+        ranks.emplace(columns, n_threads);
+    }
+    const RowRanks* row_ranks = ranks ? &*ranks : nullptr;
     // A worker takes tree after tree, so that room is made once per thread.
     std::atomic<std::size_t> next = 0;
     const auto n_workers = std::min(static_cast<std::size_t>(n_threads), trees.size());
     parallel_for(n_threads, n_workers, [&](std::size_t) {
-        TreeGrower<Target> grower(columns, by_row, rows, settings);
+        TreeGrower<Target> grower(columns, by_row, row_ranks, rows, settings);
         std::vector<std::uint32_t> counts(rows.n_rows);
         for (std::size_t t = next++; t < trees.size(); t = next++) {
             const std::uint64_t seed = tree_seed(settings.tree.seed, first_tree + t);

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstring>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "native/data/round_down.hpp"
+#include "native/trees/binary_counts.hpp"
 #include "native/trees/split_judge.hpp"
 
 namespace spinney {
@@ -132,6 +134,22 @@ class RandomCuts : private SplitJudge<Target> {
     template <class Value>
     void judge_cuts(std::span<const std::uint32_t> features, const Value* here,
                     const Cuts<Value>& cuts, RankSplit& best) {
+        const std::array<Sums, kBatch> left = sums_on_the_left(here, cuts);
+        for (std::size_t j = 0; j < features.size(); ++j) {
+            if (!(cuts.low[j] < cuts.high[j])) continue;
+            this->judge_feature(features[j], best);
+            if (this->columns_.feature(features[j]).has_missing) sum_missing(here, j);
+            if (!this->is_best(left[j].data())) continue;
+            this->keep(left[j].data(), 0, cuts.missing_left[j]);
+            best.threshold = static_cast<double>(cuts.threshold[j]);
+        }
+    }
+
+    template <class Value>
+    std::array<Sums, kBatch> sums_on_the_left(const Value* here, const Cuts<Value>& cuts) const {
+        if constexpr (std::is_same_v<Target, BinaryCounts>) {
+            if (BinaryCounts::is_packed(this->total_)) return packed_on_the_left(here, cuts);
+        }
         std::array<Sums, kBatch> left;
         left.fill(this->target_.no_sums());
         const std::span<const TreeRow> items = items_;
@@ -144,14 +162,32 @@ class RandomCuts : private SplitJudge<Target> {
                 this->target_.add_if(is_left, payload, left[j].data());
             }
         }
-        for (std::size_t j = 0; j < features.size(); ++j) {
-            if (!(cuts.low[j] < cuts.high[j])) continue;
-            this->judge_feature(features[j], best);
-            if (this->columns_.feature(features[j]).has_missing) sum_missing(here, j);
-            if (!this->is_best(left[j].data())) continue;
-            this->keep(left[j].data(), 0, cuts.missing_left[j]);
-            best.threshold = static_cast<double>(cuts.threshold[j]);
+        return left;
+    }
+
+    /// The same for two classes, all features of the batch at once.
+    template <class Value>
+    std::array<Sums, kBatch> packed_on_the_left(const Value* here, const Cuts<Value>& cuts) const {
+        using Counts = Lanes<std::int32_t>;
+        Lanes<Value> threshold;
+        std::memcpy(&threshold, cuts.threshold.data(), sizeof threshold);
+        Counts missing_left;
+        for (std::size_t j = 0; j < kBatch; ++j) missing_left[j] = cuts.missing_left[j] ? -1 : 0;
+        Counts sums = {};
+        const std::span<const TreeRow> items = items_;
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            Lanes<Value> value;
+            std::memcpy(&value, here + i * kBatch, sizeof value);
+            const Counts is_left = __builtin_convertvector(value <= threshold, Counts);
+            const Counts is_missing = __builtin_convertvector(value != value, Counts);
+            sums += (is_left | (is_missing & missing_left)) &
+                    (Counts{} + static_cast<std::int32_t>(mark_of(items[i])));
         }
+        std::array<Sums, kBatch> left;
+        for (std::size_t j = 0; j < kBatch; ++j) {
+            left[j] = {BinaryCounts::widened(static_cast<std::uint32_t>(sums[j]))};
+        }
+        return left;
     }
 
     template <class Value>

@@ -189,8 +189,9 @@ class SortedBlock : private SplitJudge<Target> {
     void scan_by_vectors(const Key* own, std::size_t n) {
         if constexpr (Target::kVectors) {
             const std::uint32_t* payloads = payloads_.data();
-            prefix_.fill(this->target_, n,
-                         [own, payloads](std::size_t i) { return payloads[id_of(own[i])]; });
+            prefix_.fill(this->target_, n, [own, payloads](std::size_t i) -> std::uint32_t {
+                return Target::kPlaces ? id_of(own[i]) : payloads[id_of(own[i])];
+            });
             this->judge_rows(prefix_, own, 16, n,
                              [](std::size_t i) { return static_cast<std::uint32_t>(i); });
         }

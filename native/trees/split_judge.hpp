@@ -159,13 +159,23 @@ class SplitJudge {
         }
         if (first >= last) return;
         const BestRow found = prefix.best(target_, keys, key_shift, first, last);
-        if (!(found.gain > bar_) || found.gain < 0.0) return;
-        best_->gain = found.gain;
-        bar_ = above(found.gain);
-        left_ = prefix.sums(found.row);
-        keep(left_.data(), rank_at(found.row), false);
-        best_->next_rank = rank_at(found.row + 1);
+        if (found.gain < 0.0) return;
+        offer(found.gain, prefix.sums(found.row), rank_at(found.row), rank_at(found.row + 1));
     }
+
+    /// Keeps the cut between two ranks if it is the best so far; gain: not negative.
+    void offer(double gain, const Sums& left, std::uint32_t last_rank, std::uint32_t next_rank) {
+        if (!(gain > bar_)) return;
+        best_->gain = gain;
+        bar_ = above(gain);
+        left_ = left;
+        keep(left_.data(), last_rank, false);
+        best_->next_rank = next_rank;
+    }
+
+    /// What a gain must exceed to be the best.
+    double bar() const { return bar_; }
+    const SplitRules& rules() const { return rules_; }
 
     /// Moves the rows of a cell to the left, or back.
     void shift(const std::int64_t* cell, std::int64_t sign) {
@@ -219,6 +229,7 @@ class SplitJudge {
     Target& target_;
     Sums left_;
     Sums missing_;
+    const std::int64_t* total_ = nullptr;  ///< of the node
 
   private:
     /// What a gain must exceed to be larger.
@@ -267,7 +278,6 @@ class SplitJudge {
         best_->left_bins = set.left_bins;
     }
 
-    const std::int64_t* total_ = nullptr;
     std::size_t n_rows_ = 0;
     MeanBounds bounds_;
     SplitRules rules_;

@@ -26,19 +26,31 @@ struct ForestTree {
 ForestTree in_preorder(const ForestTree& tree, std::span<const std::int32_t> left,
                        std::size_t n_outputs);
 
+/// Whether nodes look at less than half of the features.
+inline bool looks_at_few(const ForestSettings& settings, std::size_t n_features) {
+    const auto limit = static_cast<std::size_t>(settings.tree.max_features);
+    return limit > 0 && limit * 2 < n_features;
+}
+/// Whether small nodes look at every cut.
+inline bool looks_at_cuts(const ForestSettings& settings) {
+    return settings.search == SplitSearch::kAdaptive || settings.search == SplitSearch::kExact;
+}
+
 /// Grows one tree after the other in the same room.
 template <class Target>
 class TreeGrower {
   public:
-    /// values: for random cuts, null otherwise.
-    TreeGrower(const RankedColumns& columns, const RowValues* values, const ForestRows& rows,
-               const ForestSettings& settings)
+    /// values: for random cuts, null otherwise; row_ranks: null, or where they help.
+    TreeGrower(const RankedColumns& columns, const RowValues* values, const RowRanks* row_ranks,
+               const ForestRows& rows, const ForestSettings& settings)
         : columns_(columns),
           values_(values),
+          row_ranks_(row_ranks),
           rows_(rows),
           settings_(settings),
           target_(rows),
-          search_(columns, target_, settings.search, rules_of(rows, settings), rows.n_rows),
+          search_(columns, row_ranks, target_, settings.search, rules_of(rows, settings),
+                  rows.n_rows),
           block_rows_(room_of_blocks()),
           block_(columns, target_, rules_of(rows, settings), block_rows_),
           cuts_(columns, values, target_, rules_of(rows, settings), rows.n_rows),
@@ -60,6 +72,7 @@ class TreeGrower {
             grow_best_first(root);
         } else {
             grow_depth_first(root);
+            find_thresholds();
         }
         return std::move(tree_);
     }
@@ -76,6 +89,14 @@ class TreeGrower {
         MeanBounds bounds = {};
 
         std::size_t n_rows() const { return last - first; }
+    };
+
+    /// A node and the ranks its cut is between.
+    struct Found {
+        std::size_t place;
+        std::size_t feature;
+        std::uint32_t last_left;
+        std::uint32_t first_right;
     };
 
     void grow_depth_first(const Open& root) {
@@ -122,6 +143,7 @@ class TreeGrower {
             tree_.nodes.right[at] = n_nodes();
             open(right);
         }
+        find_thresholds();
         tree_ = in_preorder(tree_, left, rows_.n_outputs);
     }
 
@@ -180,11 +202,10 @@ class TreeGrower {
     /// Rows a block may have; 0: a feature is looked at too rarely for blocks to pay.
     std::size_t room_of_blocks() const {
         const std::size_t n_features = columns_.n_features();
-        const auto limit = static_cast<std::size_t>(settings_.tree.max_features);
-        const bool few = limit > 0 && limit * 2 < n_features;
-        const bool every_cut =
-            settings_.search == SplitSearch::kAdaptive || settings_.search == SplitSearch::kExact;
-        if (few || !every_cut || settings_.tree.max_leaf_nodes > 0) return 0;
+        if (looks_at_few(settings_, n_features) || !looks_at_cuts(settings_) ||
+            settings_.tree.max_leaf_nodes > 0) {
+            return 0;
+        }
         const std::size_t room = SortedBlock<Target>::room(n_features);
         return settings_.search == SplitSearch::kAdaptive ? std::min(room, kManyRows - 1) : room;
     }
@@ -296,15 +317,38 @@ class TreeGrower {
                                    split.left_bins.end());
     }
 
-    /// Moves the rows that go left in front of the others and finds the threshold of the node at
+    /// Moves the rows that go left in front of the others and notes the threshold of the node at
     /// `place`; returns where the right child begins.
     std::size_t apply(const Open& node, const RankSplit& split, std::int32_t place) {
-        double& threshold = tree_.threshold[static_cast<std::size_t>(place)];
-        if (block_.covers(node.first, node.last)) return block_.apply(split, threshold);
-        const RankedFeature& feature = columns_.feature(static_cast<std::size_t>(split.feature));
-        const bool by_value = settings_.search == SplitSearch::kRandom && !split.is_categorical;
-        return by_value ? items_.apply(node.first, node.last, split, *values_, threshold)
-                        : items_.apply(node.first, node.last, split, feature, threshold);
+        const auto at = static_cast<std::size_t>(place);
+        const auto f = static_cast<std::size_t>(split.feature);
+        if (block_.covers(node.first, node.last)) {
+            return block_.apply(split, tree_.threshold[at]);
+        }
+        if (settings_.search == SplitSearch::kRandom && !split.is_categorical) {
+            tree_.threshold[at] = split.threshold;
+            return items_.apply(node.first, node.last, split, *values_);
+        }
+        const TreeItems::Applied applied =
+            items_.apply(node.first, node.last, split, columns_.feature(f), row_ranks_);
+        if (!split.is_categorical) {
+            found_.push_back({at, f, applied.last_left, applied.first_right});
+        }
+        return applied.middle;
+    }
+
+    /// Thresholds of nodes split by rank, the middle between the neighbouring values. All at the
+    /// end: values lie far apart, and so one does not wait for the other.
+    void find_thresholds() {
+        for (const Found& found : found_) {
+            const RankedFeature& feature = columns_.feature(found.feature);
+            tree_.threshold[found.place] =
+                found.first_right == feature.missing_rank()
+                    ? std::numeric_limits<double>::infinity()
+                    : RankedColumns::threshold_between(feature.values[found.last_left],
+                                                       feature.values[found.first_right]);
+        }
+        found_.clear();
     }
 
     /// Weights stand on a grid: ten rows of weight 0.1 may weigh a hair less than 1 there.
@@ -314,6 +358,7 @@ class TreeGrower {
 
     const RankedColumns& columns_;
     const RowValues* values_;
+    const RowRanks* row_ranks_;
     const ForestRows& rows_;
     const ForestSettings& settings_;
     Target target_;
@@ -326,6 +371,7 @@ class TreeGrower {
     std::vector<std::size_t> swaps_;
     TreeItems items_;
     std::vector<std::int64_t> total_;
+    std::vector<Found> found_;
     ForestTree tree_;
 };
 

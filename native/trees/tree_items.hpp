@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "native/trees/random_cuts.hpp"
+#include "native/trees/row_ranks.hpp"
 #include "native/trees/split_judge.hpp"
 
 namespace spinney {
@@ -28,27 +29,35 @@ class TreeItems {
         return std::span(items_).subspan(first, last - first);
     }
 
-    /// Moves the rows of a node that go left in front of the others and finds the threshold, the
-    /// middle between the neighbouring values of the node; returns where the right child begins.
-    std::size_t apply(std::size_t first, std::size_t last, const RankSplit& split,
-                      const RankedFeature& feature, double& threshold) {
-        if (split.is_categorical) return apply_categories(first, last, split, feature);
-        const Applied applied = feature.with_ranks([&](const auto* ranks) {
-            return split.next_rank == RankSplit::kUnknown
-                       ? apply_ranks(first, last, split, feature.missing_rank(), ranks)
-                       : apply_known_ranks(first, last, split, ranks);
+    /// A split of a node by rank: where the right child begins, and the neighbouring ranks of the
+    /// node between which the cut is.
+    struct Applied {
+        std::size_t middle = 0;
+        std::uint32_t last_left = 0;
+        std::uint32_t first_right = 0;  ///< that of missing values: all others are on the left
+    };
+
+    /// Moves the rows of a node that go left in front of the others. row_ranks: null if there are
+    /// none.
+    Applied apply(std::size_t first, std::size_t last, const RankSplit& split,
+                  const RankedFeature& feature, const RowRanks* row_ranks) {
+        if (split.is_categorical) return {apply_categories(first, last, split, feature)};
+        const bool is_known = split.next_rank != RankSplit::kUnknown;
+        if (is_known && row_ranks != nullptr) {
+            return row_ranks->with_ranks(
+                static_cast<std::size_t>(split.feature),
+                [&](auto rank_at) { return apply_known_ranks(first, last, split, rank_at); });
+        }
+        return feature.with_ranks([&](const auto* ranks) {
+            if (!is_known) return apply_ranks(first, last, split, feature.missing_rank(), ranks);
+            return apply_known_ranks(first, last, split,
+                                     [ranks](std::uint32_t row) { return ranks[row]; });
         });
-        threshold = applied.first_right == feature.missing_rank()
-                        ? std::numeric_limits<double>::infinity()
-                        : RankedColumns::threshold_between(feature.values[applied.last_left],
-                                                           feature.values[applied.first_right]);
-        return applied.middle;
     }
 
-    /// The same by a drawn threshold.
+    /// The same by a drawn threshold; returns where the right child begins.
     std::size_t apply(std::size_t first, std::size_t last, const RankSplit& split,
-                      const RowValues& values, double& threshold) {
-        threshold = split.threshold;
+                      const RowValues& values) {
         const std::size_t n_features = values.n_features();
         return values.with_values([&]<class Value>(const Value* by_row) {
             const Value* column = by_row + split.feature;
@@ -64,34 +73,31 @@ class TreeItems {
     }
 
   private:
-    /// Where the right child begins, and the ranks between which the threshold lies.
-    struct Applied {
-        std::size_t middle;
-        std::uint32_t last_left;
-        std::uint32_t first_right;
-    };
-
     template <class Rank>
     Applied apply_ranks(std::size_t first, std::size_t last, const RankSplit& split,
                         std::uint32_t missing, const Rank* ranks) {
-        Applied applied = {0, 0, missing};
-        applied.middle = partition(first, last, [&](std::uint32_t row) {
+        const std::uint32_t last_rank = split.last_rank;
+        const bool missing_left = split.missing_left;
+        std::uint32_t last_left = 0;
+        std::uint32_t first_right = missing;
+        const std::size_t middle = partition(first, last, [&](std::uint32_t row) {
             const std::uint32_t rank = ranks[row];
-            const bool is_low = rank <= split.last_rank;
-            applied.last_left = std::max(applied.last_left, is_low ? rank : 0U);
-            applied.first_right = std::min(applied.first_right, is_low ? missing : rank);
-            return (rank == missing) ? split.missing_left : is_low;
+            const bool is_low = rank <= last_rank;
+            const std::uint32_t low_bits = -static_cast<std::uint32_t>(is_low);
+            last_left = std::max(last_left, rank & low_bits);  // masks, not branches
+            first_right = std::min(first_right, rank | low_bits);
+            return is_low | (missing_left & (rank == missing));
         });
-        return applied;
+        return {middle, last_left, first_right};
     }
 
     /// The same where no value is missing and the search has seen the ranks.
-    template <class Rank>
+    template <class RankAt>
     Applied apply_known_ranks(std::size_t first, std::size_t last, const RankSplit& split,
-                              const Rank* ranks) {
+                              RankAt rank_at) {
         const std::uint32_t last_rank = split.last_rank;
         const std::size_t middle =
-            partition(first, last, [=](std::uint32_t row) { return ranks[row] <= last_rank; });
+            partition(first, last, [=](std::uint32_t row) { return rank_at(row) <= last_rank; });
         return {middle, last_rank, split.next_rank};
     }
 
@@ -113,11 +119,14 @@ class TreeItems {
         std::size_t n_right = 0;
         for (std::size_t i = first; i < last; ++i) {
             const TreeRow item = items[i];
-            const bool left = goes_left(row_of(item));
+            std::size_t left = goes_left(row_of(item)) ? 1 : 0;
+#if defined(__GNUC__)
+            __asm__("" : "+r"(left));  // a number: compilers would make branches of a condition
+#endif
             items[n_left] = item;
             right[n_right] = item;
-            n_left += left ? 1 : 0;
-            n_right += left ? 0 : 1;
+            n_left += left;
+            n_right += 1 - left;
         }
         std::copy_n(right, n_right, items + n_left);
         return n_left;
