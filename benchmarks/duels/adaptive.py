@@ -11,7 +11,7 @@ ties alone. Scikit-learn's AdaBoost has one thread and no parameter for more.
 
 Growth is the slope of log time over log size, from an eighth of the rows, features or rounds to all
 of them. A round passes over the rows a few times whatever the features are (errors, exponentials,
-weights), which costs as much as to look at some four features; so growth in features is measured
+weights), which costs as much as to look at some twelve features; so growth in features is measured
 where there are five times as many at least. To sort the rows costs as much as some 16 rounds; so
 growth in rounds is measured from 100 on. Weights of 20 000 and of 160 000 rows, four bytes each,
 lie in the same cache. The fastest of interleaved turns counts.
@@ -54,7 +54,7 @@ WORKLOADS = {
     "fit trees of depth 2, 40 k x 20, 50 rounds": Workload("fit", rounds=50, depth=2, to_reach=15),
     "fit trees of depth 3, 40 k x 20, 50 rounds": Workload("fit", rounds=50, depth=3, to_reach=15),
     "predict 20 k rows with 200 stumps": Workload("predict", n_rows=20_000, turns=9),
-    "growth of stumps, 160 k x 160, 800 rounds": Workload("growth", 160_000, 160, 800, turns=3),
+    "growth of stumps, 160 k x 480, 800 rounds": Workload("growth", 160_000, 480, 800, turns=3),
 }
 
 
