@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
 #if defined(__linux__)
@@ -47,5 +48,26 @@ struct LargePageAllocator {
 
 template <class T>
 using LargeVector = std::vector<T, LargePageAllocator<T>>;
+
+/// The same for arrays that are filled at once, by whoever: resize() leaves new numbers unset, so
+/// that their pages are first touched by the threads that write them.
+template <class T>
+struct UnsetAllocator : LargePageAllocator<T> {
+    UnsetAllocator() = default;
+    template <class Other>
+    explicit UnsetAllocator(const UnsetAllocator<Other>&) {}
+
+    template <class Number>
+    void construct(Number* place) {
+        ::new (static_cast<void*>(place)) Number;
+    }
+    template <class Number, class... Arguments>
+    void construct(Number* place, Arguments&&... arguments) {
+        ::new (static_cast<void*>(place)) Number(std::forward<Arguments>(arguments)...);
+    }
+};
+
+template <class T>
+using UnsetVector = std::vector<T, UnsetAllocator<T>>;
 
 }  // namespace spinney

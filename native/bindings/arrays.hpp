@@ -41,11 +41,12 @@ class Borrowed {
 };
 
 /// Hands a vector over to NumPy without copying it.
-template <class T>
-nb::ndarray<nb::numpy, T> give(std::vector<T>&& numbers, std::vector<std::size_t> shape = {}) {
-    auto* owned = new std::vector<T>(std::move(numbers));
-    const nb::capsule owner(owned,
-                            [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+template <class T, class Allocator>
+nb::ndarray<nb::numpy, T> give(std::vector<T, Allocator>&& numbers,
+                               std::vector<std::size_t> shape = {}) {
+    using Vector = std::vector<T, Allocator>;
+    auto* owned = new Vector(std::move(numbers));
+    const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Vector*>(p); });
     if (shape.empty()) shape.push_back(owned->size());
     return nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner);
 }

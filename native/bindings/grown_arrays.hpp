@@ -7,7 +7,8 @@
 namespace spinney::bindings {
 
 /// The arrays of one tree, or of several behind each other, handed over.
-inline nb::dict as_dict(GrownTree&& tree, std::size_t n_outputs) {
+template <template <class> class Vector>
+nb::dict as_dict(GrownNodes<Vector>&& tree, std::size_t n_outputs) {
     const std::size_t n_nodes = tree.feature.size();
     nb::dict arrays;
     arrays["feature"] = give(std::move(tree.feature));

@@ -39,7 +39,7 @@ void copy_node(const ForestTree& from, std::size_t at, std::size_t n_outputs, Fo
 
 /// Puts one array of all trees behind each other and frees those of the trees.
 template <class T, class Member>
-void join(std::vector<T>& into, std::vector<ForestTree>& trees, Member member, int n_threads) {
+void join(UnsetVector<T>& into, std::vector<ForestTree>& trees, Member member, int n_threads) {
     std::vector<std::size_t> starts = {0};
     for (ForestTree& tree : trees) starts.push_back(starts.back() + member(tree).size());
     into.resize(starts.back());
@@ -58,20 +58,19 @@ GrownForest joined(std::vector<ForestTree>& trees, int n_threads) {
         forest.tree_start.push_back(forest.tree_start.back() +
                                     static_cast<std::int64_t>(tree.threshold.size()));
     }
-    const auto put = [&](auto GrownTree::* member) {
-        join(
-            forest.nodes.*member, trees,
-            [member](ForestTree& tree) -> auto& { return tree.nodes.*member; }, n_threads);
+    const auto put = [&](auto& into, auto member) {
+        join(into, trees, [member](ForestTree& t) -> auto& { return t.nodes.*member; }, n_threads);
     };
-    put(&GrownTree::feature);
-    put(&GrownTree::right);
-    put(&GrownTree::missing_left);
-    put(&GrownTree::category_set);
-    put(&GrownTree::category_sets);
-    put(&GrownTree::values);
-    put(&GrownTree::count);
-    put(&GrownTree::weight);
-    put(&GrownTree::gain);
+    auto& nodes = forest.nodes;
+    put(nodes.feature, &GrownTree::feature);
+    put(nodes.right, &GrownTree::right);
+    put(nodes.missing_left, &GrownTree::missing_left);
+    put(nodes.category_set, &GrownTree::category_set);
+    put(nodes.category_sets, &GrownTree::category_sets);
+    put(nodes.values, &GrownTree::values);
+    put(nodes.count, &GrownTree::count);
+    put(nodes.weight, &GrownTree::weight);
+    put(nodes.gain, &GrownTree::gain);
     join(
         forest.threshold, trees, [](ForestTree& tree) -> auto& { return tree.threshold; },
         n_threads);

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "native/base/large_pages.hpp"
 #include "native/trees/forest_rows.hpp"
 #include "native/trees/grown_tree.hpp"
 #include "native/trees/node_search.hpp"
@@ -15,8 +16,8 @@ namespace spinney {
 
 /// Trees behind each other, as a forest stores them.
 struct GrownForest {
-    GrownTree nodes;  ///< without `bin`; category sets are numbered through
-    std::vector<double> threshold;
+    GrownNodes<UnsetVector> nodes;  ///< without `bin`; category sets are numbered through
+    UnsetVector<double> threshold;
     std::vector<std::int64_t> tree_start = {0};
 };
 
