@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
 
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.randomness import Stream, random_bits, seed_from
@@ -88,7 +87,7 @@ class Folds(Splitter):
         time: Any = None,  # noqa: ARG002 - whoever gives it checks it
     ) -> Iterator[tuple[IntArray, IntArray]]:
         """Give for each fold the numbers of the rows to learn from, and of those to test on."""
-        n_rows = _num_samples(X)
+        n_rows = _count_rows(X)
         strata = None
         if self.stratified:
             if y is None:
@@ -183,7 +182,7 @@ class TimeFolds(Splitter):
         time: Any = None,
     ) -> Iterator[tuple[IntArray, IntArray]]:
         """Give for each fold the numbers of the rows to learn from, and of those to test on."""
-        n_rows = _num_samples(X)
+        n_rows = _count_rows(X)
         time = self.time if time is None else time
         ranks = np.arange(n_rows) if time is None else read_ranks(time, n_rows)
         codes = None if groups is None else read_codes(groups, n_rows, "groups")
@@ -234,7 +233,7 @@ class LeaveOneOut(Splitter):
         time: Any = None,  # noqa: ARG002 - whoever gives it checks it
     ) -> Iterator[tuple[IntArray, IntArray]]:
         """Give for each fold the numbers of the rows to learn from, and of those to test on."""
-        n_rows = _num_samples(X)
+        n_rows = _count_rows(X)
         codes = np.arange(n_rows) if groups is None else read_codes(groups, n_rows, "groups")
         n_units = int(codes.max(initial=-1)) + 1
         if n_units < 2:
@@ -250,8 +249,12 @@ class LeaveOneOut(Splitter):
         known = [array for array in (groups, X, y) if array is not None]
         if not known:
             raise InvalidInput("How many folds leave one out depends on X: give X, y or groups.")
-        n_rows = _num_samples(known[0])
+        n_rows = _count_rows(known[0])
         return n_rows if groups is None else int(read_codes(groups, n_rows, "groups").max()) + 1
+
+
+def _count_rows(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def _check_count(name: str, value: Any, *, least: int) -> None:
