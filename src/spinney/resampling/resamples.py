@@ -26,7 +26,7 @@ class Scale(NamedTuple):
     bias: float = 1.0
     spread: float = 1.0
     pivot: float = 1.0
-    """For differences divided by the standard errors of the resamples themselves."""
+    """For differences divided by the standard errors of the resamples themselves; NaN: none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +56,11 @@ class Resamples(abc.ABC):
         return sum(max(array.size, 1) for array in self.arrays)
 
     @property
+    def whole(self) -> Sample:
+        """The data itself."""
+        return Sample(self.arrays)
+
+    @property
     def scale(self) -> Scale:
         """How resamples compare with samples of the same size as the data."""
         return Scale()
@@ -79,6 +84,11 @@ class Resamples(abc.ABC):
     def omitted(self, numbers: range) -> BoolArray | None:
         """Say which units each resample lacks; (resamples, units). None if that has no meaning."""
         del numbers
+        return None
+
+    def again(self, sample: Sample, seed: int) -> "Resamples | None":
+        """Say how one of the resamples would be drawn from; None if its rows do not tell."""
+        del sample, seed
         return None
 
 
@@ -135,6 +145,10 @@ class RowResamples(IndexResamples):
             codes[self.order[start : start + size]] = np.arange(size)
             parts.append(Units(places, codes))
         return parts
+
+    def again(self, sample: Sample, seed: int) -> Resamples | None:
+        """Draw its rows; not with strata, because it does not tell which row is in which."""
+        return RowResamples(sample.arrays, None, seed) if len(self.sizes) == 1 else None
 
     def indices(self, numbers: range) -> IntArray:
         """Draw for each row one of its stratum."""
@@ -195,7 +209,12 @@ class FewerResamples(IndexResamples):
         """Bias falls with the number of rows, spread with its power ``rate``."""
         m, n = self._n_drawn, self._n_rows
         ratio = m / n if self._replace else m / (n - m)
-        return Scale(ratio, ratio**self._rate, float(np.sqrt(ratio * n / m)))
+        pivot = float(np.sqrt(ratio * n / m)) if self._rate == 0.5 else np.nan
+        return Scale(ratio, ratio**self._rate, pivot)
+
+    def again(self, sample: Sample, seed: int) -> Resamples | None:
+        """Draw as many rows as it has."""
+        return RowResamples(sample.arrays, None, seed)
 
     def indices(self, numbers: range) -> IntArray:
         """Draw places, or the rows with the smallest bits."""

@@ -25,6 +25,10 @@ class SeparateResamples(Resamples):
         """The rows of each array."""
         return [Units((place,), np.arange(len(array))) for place, array in enumerate(self.arrays)]
 
+    def again(self, sample: Sample, seed: int) -> Resamples | None:
+        """Draw from each of its arrays."""
+        return SeparateResamples(sample.arrays, seed)
+
     def samples(self, numbers: range) -> Iterator[Sample]:
         """Give some resamples one after the other."""
         for parts in zip(*(part.samples(numbers) for part in self._parts), strict=True):
@@ -42,6 +46,11 @@ class WeightResamples(Resamples):
     def __init__(self, arrays: Arrays, seed: int) -> None:
         super().__init__(arrays)
         self._seed = seed
+
+    @property
+    def whole(self) -> Sample:
+        """The data, every row with the weight 1."""
+        return Sample(self.arrays, np.ones(len(self.arrays[0])))
 
     def samples(self, numbers: range) -> Iterator[Sample]:
         """Give the arrays with one set of weights after the other."""

@@ -88,6 +88,16 @@ class Statistic:
         )
         return self._read(self._call(batch), leading=(1,))[0]
 
+    def of_data(self, sample: Sample) -> FloatArray:
+        """Give the same of the data itself, where it must be finite."""
+        answer = self.of(sample)
+        if not np.isfinite(answer).all():
+            raise InvalidInput(
+                f"The statistic of the data is {answer if len(answer) > 1 else answer[0]}: expected "
+                "a finite number. Look for missing values, or for data that does not vary."
+            )
+        return answer
+
     def of_all(self, resamples: Resamples, n_resamples: int) -> FloatArray:
         """Give the statistics of resamples 0, 1, ...; (n_resamples, length of the answer)."""
         step = max(1, _MOST_NUMBERS // resamples.size)
