@@ -1,7 +1,8 @@
 """Statistics of data drawn again: many evaluations, as few calls and as little memory as can be."""
 
+import contextlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -119,10 +120,9 @@ class Statistic:
         return self._function(*sample.arrays, **extra)
 
     def _weights_name(self) -> str:
-        try:
+        known: Mapping[str, Any] = {}
+        with contextlib.suppress(TypeError, ValueError):  # some functions written in C do not tell
             known = inspect.signature(self._function).parameters
-        except (TypeError, ValueError):  # some functions written in C do not tell
-            known = {}  # type: ignore[assignment]
         for name in ("weights", "sample_weight"):
             if name in known:
                 return name
