@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import (
     GroupKFold,
@@ -150,6 +150,7 @@ def test_wrong_groups_and_times_are_refused():
             read_folds(2, Y, **{name: [np.nan, *range(11)]})
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.integers(12, 60), st.integers(2, 3), st.integers(2, 3), st.integers(0, 2**32))
 def test_nested_folds_stay_within_their_outer_training_rows(n_rows, outer, inner, seed):
     y = np.arange(n_rows) % 2

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -29,12 +29,14 @@ def mean_error(x, axis=0):
     return x.std(axis=axis, ddof=1) / np.sqrt(x.shape[axis])
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30), st.floats(0.01, 0.99))
 def test_quantiles_are_those_of_the_slow_twin(values, p):
     got = quantiles(np.array(values)[:, np.newaxis], np.array([p, p]))
     assert got[0] == pytest.approx([slow_quantile(values, p)] * 2, rel=1e-9, abs=1e-6)
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.floats(0.5, 0.99), st.integers(1, 60))
 def test_bca_without_bias_and_acceleration_is_the_percentile_interval(level, half):
     one_side = np.linspace(0.1, 5, half)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
@@ -30,6 +30,7 @@ def weighted_variance(x, weights):
     return np.average((x - mean) ** 2, weights=weights)
 
 
+@settings(max_examples=50, deadline=None)
 @given(SAMPLES, st.booleans())
 def test_mean_has_its_classical_error_and_no_bias(x, vectorized):
     answer = jackknife(np.mean, x, vectorized=vectorized)
@@ -38,6 +39,7 @@ def test_mean_has_its_classical_error_and_no_bias(x, vectorized):
     assert answer.pseudo_values == pytest.approx(x, abs=1e-9)
 
 
+@settings(max_examples=50, deadline=None)
 @given(SAMPLES)
 def test_corrected_variance_is_the_unbiased_one(x):
     answer = jackknife(np.var, x)
@@ -47,6 +49,7 @@ def test_corrected_variance_is_the_unbiased_one(x):
     assert answer.standard_error == pytest.approx(error, abs=1e-6)
 
 
+@settings(max_examples=50, deadline=None)
 @given(SAMPLES, st.data())
 def test_every_size_of_sets_gives_the_error_of_the_mean(x, data):
     delete = data.draw(st.integers(1, len(x) - 1))
@@ -56,6 +59,7 @@ def test_every_size_of_sets_gives_the_error_of_the_mean(x, data):
     assert answer.bias == pytest.approx(0, abs=1e-9)
 
 
+@settings(max_examples=50, deadline=None)
 @given(SAMPLES.filter(lambda x: len(x) > 3), st.integers(1, 2))
 def test_sets_are_those_of_the_slow_twin(x, delete):
     answer = jackknife(np.median, x, delete=delete)
@@ -123,6 +127,7 @@ def test_deleting_one_misses_the_median_and_deleting_more_does_not():
     assert np.std(one) > 2 * np.std(more)
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.integers(2, 6), st.integers(1, 4))
 def test_groups_are_left_out_together(n_groups, size):
     rng = np.random.default_rng(n_groups)
@@ -145,6 +150,7 @@ def test_groups_of_different_sizes_and_sets_of_groups():
         assert two.values.tolist() == [4.5, 3.0, 1.0]
 
 
+@settings(max_examples=50, deadline=None)
 @given(SAMPLES)
 def test_infinitesimal_jackknife_of_mean_and_variance(x):
     n = len(x)

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
@@ -42,6 +42,7 @@ def check_partition(pairs, n_rows):
         assert len(test)
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.integers(2, 80), st.integers(2, 10), st.integers(0, 2**63), st.booleans())
 def test_folds_divide_the_rows_evenly(n_rows, n_splits, seed, shuffle):
     n_splits = min(n_splits, n_rows)
@@ -51,6 +52,7 @@ def test_folds_divide_the_rows_evenly(n_rows, n_splits, seed, shuffle):
     assert max(sizes) - min(sizes) <= 1
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.integers(3, 60), st.integers(2, 7), st.integers(0, 2**63))
 def test_fold_of_a_row_depends_on_the_seed_and_its_number_alone(n_rows, n_splits, seed):
     n_splits = min(n_splits, n_rows)
@@ -71,6 +73,7 @@ def test_every_row_is_equally_often_in_every_fold():
     assert (folds[:, 0] == folds[:, 4]).mean() == pytest.approx(1 / 3, abs=0.03)
 
 
+@settings(max_examples=50, deadline=None)
 @given(LABELS, st.integers(2, 5), st.integers(0, 2**63), st.booleans())
 def test_stratified_folds_divide_every_class_evenly(labels, n_splits, seed, shuffle):
     y = np.array(labels)
@@ -84,6 +87,7 @@ def test_stratified_folds_divide_every_class_evenly(labels, n_splits, seed, shuf
     assert np.ptp(counts.sum(axis=1)) <= 1
 
 
+@settings(max_examples=50, deadline=None)
 @given(LABELS, st.integers(2, 5), st.integers(0, 2**63), st.booleans(), st.booleans())
 def test_groups_are_never_divided(labels, n_splits, seed, shuffle, stratified):
     groups = np.array(labels)
@@ -161,6 +165,7 @@ def test_time_folds_of_different_times_are_those_of_scikit_learn(settings):
     assert back == theirs
 
 
+@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.integers(0, 9), min_size=6, max_size=40),
     st.integers(1, 3),
