@@ -50,7 +50,9 @@ def slow_jackknife(values, estimate, n, d=1):
 
 def leave_out(x, statistic, d=1):
     n = len(x)
-    return [statistic([x[i] for i in range(n) if i not in gone]) for gone in combinations(range(n), d)]
+    return [
+        statistic([x[i] for i in range(n) if i not in gone]) for gone in combinations(range(n), d)
+    ]
 
 
 def slow_bca(values, estimate, without, level):

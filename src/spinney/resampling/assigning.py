@@ -27,9 +27,9 @@ def shuffled_folds(n_rows: int, n_folds: int, *, seed: int) -> IntArray:
     Examples
     --------
     >>> shuffled_folds(8, 4, seed=1).tolist()
-    [3, 0, 2, 1, 1, 2, 0, 3]
+    [3, 1, 0, 2, 1, 3, 2, 0]
     >>> shuffled_folds(6, 4, seed=1).tolist()
-    [3, 0, 2, 1, 1, 2]
+    [3, 1, 0, 2, 1, 3]
     """
     n_runs = -(-n_rows // n_folds)
     n_all = n_runs * n_folds  # as if the last run were whole: its rows are where they would be then

@@ -186,11 +186,11 @@ class _Outcome:
 
     @property
     def bias(self) -> FloatArray:
-        return self.resamples.scale.bias * (self.values.mean(axis=0) - self.estimate)
+        return np.asarray(self.resamples.scale.bias * (self.values.mean(axis=0) - self.estimate))
 
     @property
     def error(self) -> FloatArray:
-        return self.resamples.scale.spread * self.values.std(axis=0, ddof=1)
+        return np.asarray(self.resamples.scale.spread * self.values.std(axis=0, ddof=1))
 
     def interval(
         self, method: str, level: float, error: Callable[..., Any] | None, vectorized: bool

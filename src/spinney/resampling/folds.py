@@ -1,6 +1,7 @@
 """Folds as users give them, checked: pairs of rows to learn from and rows to test on."""
 
 import numbers
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -56,8 +57,8 @@ def read_folds(
     --------
     >>> for train, test in read_folds(2, np.zeros(5), groups=["a", "b", "a", "c", "c"]):
     ...     print(train.tolist(), test.tolist())
-    [1, 3, 4] [0, 2]
-    [0, 2] [1, 3, 4]
+    [3, 4] [0, 1, 2]
+    [0, 1, 2] [3, 4]
     """
     n_rows = len(y)
     codes = None if groups is None else read_codes(groups, n_rows, "groups")
@@ -164,7 +165,10 @@ def _pairs(
     if isinstance(cv, Splitter):
         return list(cv.split(X, y, codes, ranks))
     try:
-        return list(cv.split(X, y, codes))
+        with warnings.catch_warnings():
+            # Folds are checked below, whether or not their maker looked at groups.
+            warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+            return list(cv.split(X, y, codes))
     except (TypeError, ValueError) as problem:
         if codes is None and "groups" in str(problem):
             raise InvalidInput(

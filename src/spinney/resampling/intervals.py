@@ -58,7 +58,8 @@ def basic_interval(distribution: FloatArray, estimate: FloatArray, level: float)
 
 def normal_interval(estimate: FloatArray, error: FloatArray, level: float) -> FloatArray:
     """Go as far to both sides as a normal distribution of this error would."""
-    return estimate[:, np.newaxis] + error[:, np.newaxis] * special.ndtri(tail_levels(level))
+    reach: FloatArray = error[:, np.newaxis] * special.ndtri(tail_levels(level))
+    return estimate[:, np.newaxis] + reach
 
 
 def studentised_interval(

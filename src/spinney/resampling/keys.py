@@ -52,7 +52,9 @@ def read_ranks(time: Any, n_rows: int, what: str = "time") -> IntArray:
 def _one_per_row(labels: Any, n_rows: int, what: str) -> AnyArray:
     values = read_vector(labels, what)
     if values.shape != (n_rows,):
-        raise InvalidInput(f"{what} has the shape {values.shape}: expected ({n_rows},), one per row.")
+        raise InvalidInput(
+            f"{what} has the shape {values.shape}: expected ({n_rows},), one per row."
+        )
     if values.dtype.kind in "fc":
         missing = np.isnan(values)
     elif values.dtype.kind in "mM":

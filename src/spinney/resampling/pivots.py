@@ -49,7 +49,7 @@ def errors_by_resampling(
             )
         if by_jackknife:
             return np.sqrt(variance_without(leave_each_out(statistic, sample.arrays, inner.units)))
-        return statistic.of_all(inner, _INNER).std(axis=0, ddof=1)
+        return np.asarray(statistic.of_all(inner, _INNER).std(axis=0, ddof=1))
 
     samples = enumerate(resamples.samples(range(n_resamples)))
     of_resamples = np.stack([error(sample, number) for number, sample in samples])

@@ -155,7 +155,9 @@ class RowResamples(IndexResamples):
         bits = table_of_bits(self.seed, Stream.ROWS, numbers, self.n_rows)
         if len(self.sizes) == 1:
             return below(bits, self.n_rows)
-        places = np.repeat(self._starts, self.sizes) + below(bits, np.repeat(self.sizes, self.sizes))
+        places = np.repeat(self._starts, self.sizes) + below(
+            bits, np.repeat(self.sizes, self.sizes)
+        )
         return self.order[places]
 
 
@@ -280,7 +282,8 @@ class BlockResamples(IndexResamples):
 def below(bits: AnyArray, limit: AnyArray | int) -> IntArray:
     """Make numbers below a limit, or one limit each, of the upper half of random bits."""
     high = bits >> np.uint64(32)
-    return ((high * np.asarray(limit, np.uint64)) >> np.uint64(32)).astype(np.int64)
+    places: IntArray = ((high * np.asarray(limit, np.uint64)) >> np.uint64(32)).astype(np.int64)
+    return places
 
 
 def smallest(bits: AnyArray, n_drawn: int) -> IntArray:
@@ -289,7 +292,7 @@ def smallest(bits: AnyArray, n_drawn: int) -> IntArray:
 
 
 def joint_codes(units: Sequence[Units]) -> tuple[IntArray, int]:
-    """Number the units of several strata of the same rows through."""
+    """Give the units of several strata of the same rows different codes, and their number."""
     codes, n_units = np.empty(len(units[0].codes), np.int64), 0
     for part in units:
         own = part.codes >= 0

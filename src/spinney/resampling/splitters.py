@@ -59,9 +59,9 @@ class Folds(Splitter):
     --------
     >>> for train, test in Folds(3, random_state=0).split(np.zeros(6)):
     ...     print(train.tolist(), test.tolist())
-    [0, 2, 3, 5] [1, 4]
-    [1, 2, 4, 5] [0, 3]
-    [0, 1, 3, 4] [2, 5]
+    [1, 2, 3, 4] [0, 5]
+    [0, 1, 3, 5] [2, 4]
+    [0, 2, 4, 5] [1, 3]
     """
 
     n_splits: int = 5
@@ -132,7 +132,9 @@ class Folds(Splitter):
             if seed is None:
                 return consecutive_folds_of_strata(strata, k)
             return shuffled_folds_of_strata(strata, k, seed=seed)
-        return consecutive_folds(n_rows, k) if seed is None else shuffled_folds(n_rows, k, seed=seed)
+        return (
+            consecutive_folds(n_rows, k) if seed is None else shuffled_folds(n_rows, k, seed=seed)
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -87,15 +87,17 @@ class Statistic:
             tuple(array[np.newaxis] for array in sample.arrays),
             None if sample.weights is None else sample.weights[np.newaxis],
         )
-        return self._read(self._call(batch), leading=(1,))[0]
+        answer: FloatArray = self._read(self._call(batch), leading=(1,))[0]
+        return answer
 
     def of_data(self, sample: Sample) -> FloatArray:
         """Give the same of the data itself, where it must be finite."""
         answer = self.of(sample)
         if not np.isfinite(answer).all():
+            shown = answer if len(answer) > 1 else answer[0]
             raise InvalidInput(
-                f"The statistic of the data is {answer if len(answer) > 1 else answer[0]}: expected "
-                "a finite number. Look for missing values, or for data that does not vary."
+                f"The statistic of the data is {shown}: expected a finite number. Look for missing "
+                "values, or for data that does not vary."
             )
         return answer
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from tests.reference.resampling import leave_out, slow_bca, slow_draw, slow_quantile
 
 from spinney.datasets import load_law_school, load_spatial_test
 from spinney.resampling import DrawBlocks, DrawRows, Interval, bootstrap
 from spinney.resampling import statistic as statistic_module
 from spinney.resampling.leaving import acceleration_without
-from tests.reference.resampling import leave_out, slow_bca, slow_draw, slow_quantile
 
 FLOATS = st.floats(-100, 100, allow_nan=False, width=32)
 

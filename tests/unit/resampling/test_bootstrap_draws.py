@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import accuracy_score
+from tests.reference.resampling import every_resample, slow_draw, slow_stationary
 
 from spinney.datasets import load_mouse_survival
 from spinney.errors import InvalidParameter
@@ -24,7 +25,6 @@ from spinney.resampling.resamples import (
     RowResamples,
 )
 from spinney.resampling.resamples_free import WeightResamples
-from tests.reference.resampling import every_resample, slow_draw, slow_stationary
 
 X = np.random.default_rng(0).exponential(size=60)
 B = 4000

@@ -61,6 +61,7 @@ def test_splitter_is_given_table_target_and_groups():
     class Own:
         def split(self, X, y, groups):
             assert list(X.columns) == ["x"]
+            assert y is Y
             yield np.flatnonzero((X["x"] > 2) & (groups != groups[0])), np.array([0, 1])
 
     table = pd.DataFrame({"x": np.arange(12.0)})

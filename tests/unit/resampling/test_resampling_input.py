@@ -58,13 +58,13 @@ def test_bad_statistics(function, statistic, kind, message):
 @pytest.mark.parametrize("function", [bootstrap, jackknife])
 def test_statistic_that_is_not_vectorized(function):
     with pytest.raises(InvalidInput, match="expected one answer for each along axis 0"):
-        function(lambda x, axis: x.mean(), X, vectorized=True)
+        function(lambda x, **_: x.mean(), X, vectorized=True)
     with pytest.raises(TypeError, match="axis"):
         function(lambda x: x.mean(), X, vectorized=True)
 
 
 def test_errors_of_the_statistic_are_its_own():
-    def broken(x):
+    def broken(_):
         raise ZeroDivisionError("mine")
 
     for function in (bootstrap, jackknife):
