@@ -61,9 +61,12 @@ def table_of_bits(seed: int, stream: Stream, numbers: range, n: int) -> AnyArray
     >>> int(table[1, 2]) == random_bits(random_bits(5, Stream.ROWS, 3), Stream.ROWS, 2)
     True
     """
-    keys = [_key(random_bits(seed, stream, number), stream) for number in numbers]
+    keys = RowBits(len(numbers))(seed, stream, numbers) + np.uint64(_GOLDEN)
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53, 1):  # what ``_key`` does
+        keys = (keys ^ (keys >> np.uint64(33))) * np.uint64(factor)
+    keys = _mix_all(keys + np.uint64(stream * _STREAM_STEP & _WORD), np.empty_like(keys))
     steps = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(_GOLDEN)
-    bits = np.array(keys, np.uint64)[:, np.newaxis] + steps
+    bits = keys[:, np.newaxis] + steps
     return _mix_all(bits, np.empty_like(bits))
 
 

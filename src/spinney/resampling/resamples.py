@@ -266,7 +266,8 @@ class BlockResamples(IndexResamples):
         n_starts = n if self._kind == "circular" else n - length + 1
         starts = below(table_of_bits(self._seed, Stream.ROWS, numbers, n_blocks), n_starts)
         places = (starts[:, :, np.newaxis] + np.arange(length)) % n
-        return self._order[places.reshape(len(starts), -1)[:, :n]]
+        rows: IntArray = self._order[places.reshape(len(starts), -1)[:, :n]]
+        return rows
 
     def _stationary(self, numbers: range) -> IntArray:
         """Start anew at each row with a chance of 1/length, else go on to the next row."""

@@ -219,7 +219,7 @@ def test_after_bootstrap_of_bagged_means_has_the_known_bias():
     """Wager, Hastie and Efron (2014): (e - 1) n v / B, with n = 50 and B = 200."""
     x = np.random.default_rng(1).normal(size=50)
     squares = []
-    for seed in range(300):
+    for seed in range(200):
         answer = bootstrap(np.mean, x, n_resamples=200, vectorized=True, random_state=seed)
         squares.append(jackknife_after_bootstrap(answer, np.mean).standard_error ** 2)
     expected = x.var(ddof=1) / 50 + (np.e - 1) * 50 * (x.var() / 50) / 200
