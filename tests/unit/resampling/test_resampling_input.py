@@ -82,7 +82,7 @@ def test_errors_of_the_statistic_are_its_own():
         ({"n_resamples": 9.5}, r"n_resamples=9\.5"),
         ({"n_resamples": True}, "n_resamples=True"),
         ({"method": "BCA"}, "method='BCA'"),
-        ({"method": "percentil"}, "Did you mean 'percentile'"),
+        ({"method": "percentiles"}, "Did you mean 'percentile'"),
         ({"method": "bca", "draw": DrawFewer(size=3)}, "method='bca' needs draws"),
         ({"method": "bca", "draw": DrawBlocks()}, "method='bca' needs draws"),
         ({"draw": "balance"}, "Did you mean 'balanced'"),
