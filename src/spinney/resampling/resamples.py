@@ -274,7 +274,7 @@ class BlockResamples(IndexResamples):
         n = len(self._order)
         bits = table_of_bits(self._seed, Stream.ROWS, numbers, n)
         starts = (bits & np.uint64(0xFFFFFFFF)) < np.uint64(round(2.0**32 / self._length))
-        starts[:, 0] = True
+        # Row 0 starts a block in any case: until the next start it is the latest one.
         since = np.maximum.accumulate(np.where(starts, np.arange(n), 0), axis=1)
         first = np.take_along_axis(below(bits, n), since, axis=1)
         return (first + np.arange(n) - since) % n

@@ -114,7 +114,7 @@ def test_wider_level_gives_a_wider_interval():
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, 0.1])
-@pytest.mark.parametrize("method", ["percentile", "basic", "normal", "bca"])
+@pytest.mark.parametrize("method", ["percentile", "basic", "normal", "bca", "studentised"])
 def test_sample_without_variation_gives_one_point(value, method):
     answer = bootstrap(np.median, np.full(30, value), method=method, random_state=0)
     assert answer.low == answer.high == answer.estimate == pytest.approx(value)

@@ -24,7 +24,7 @@ from tests.reference.resampling import slow_shuffled_folds, slow_time_folds
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.randomness import Stream, random_bits
 from spinney.resampling import Folds, LeaveOneOut, TimeFolds
-from spinney.resampling.assigning import shuffled_folds
+from spinney.resampling.assigning import shuffled_folds, shuffled_folds_of_strata
 
 LABELS = st.lists(st.integers(0, 4), min_size=4, max_size=60)
 
@@ -85,6 +85,15 @@ def test_stratified_folds_divide_every_class_evenly(labels, n_splits, seed, shuf
     counts = np.array([np.bincount(y[test], minlength=5) for _, test in pairs])
     assert (counts.max(axis=0) - counts.min(axis=0) <= 1).all()
     assert np.ptp(counts.sum(axis=1)) <= 1
+
+
+def test_every_row_of_a_stratum_is_equally_often_in_every_fold():
+    strata = np.array([0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 1])
+    folds = np.array([shuffled_folds_of_strata(strata, 3, seed=seed) for seed in range(6000)])
+    whole = [0, 3, 5, 1, 2, 4, 7, 8, 9]  # rows of whole runs; what is left over has fewer folds
+    for fold in range(3):
+        shares = (folds[:, whole] == fold).mean(axis=0)
+        assert shares == pytest.approx(np.full(9, 1 / 3), abs=0.03)
 
 
 @settings(max_examples=50, deadline=None)
@@ -249,12 +258,12 @@ def test_splitters_serve_scikit_learn():
 def test_folds_of_many_rows_are_quick():
     import time
 
-    start = time.perf_counter()
+    start = time.process_time()
     n = 300_000
     list(Folds(5, random_state=0).split(np.zeros(n)))
     list(Folds(5, stratified=True, random_state=0).split(np.zeros(n), np.arange(n) % 7))
     list(Folds(5, random_state=0).split(np.zeros(n), None, np.arange(n) // 3))
-    assert time.perf_counter() - start < 10  # some tenths of a second where nothing else runs
+    assert time.process_time() - start < 5  # some tenths of a second
 
 
 @pytest.mark.parametrize(
