@@ -47,13 +47,37 @@ class RowBits:
         """Give the bits of consecutive rows, no more than ``most`` of them."""
         start = (_key(seed, stream) + rows.start * _GOLDEN) & _WORD
         bits = self._steps[: len(rows)] + np.uint64(start)
-        shifted = self._shifted[: len(rows)]
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
-            np.right_shift(bits, np.uint64(shift), out=shifted)
-            np.bitwise_xor(bits, shifted, out=bits)
-            if factor != 1:
-                np.multiply(bits, np.uint64(factor), out=bits)
-        return bits
+        return _mix_all(bits, self._shifted[: len(rows)])
+
+
+def table_of_bits(seed: int, stream: Stream, numbers: range, n: int) -> AnyArray:
+    """Give n times 64 random bits for each of some numbers, as an array (len(numbers), n).
+
+    Row by row they are ``RowBits(n)(random_bits(seed, stream, number), stream, range(n))``.
+
+    Examples
+    --------
+    >>> table = table_of_bits(5, Stream.ROWS, range(2, 4), 3)
+    >>> int(table[1, 2]) == random_bits(random_bits(5, Stream.ROWS, 3), Stream.ROWS, 2)
+    True
+    """
+    keys = RowBits(len(numbers))(seed, stream, numbers) + np.uint64(_GOLDEN)
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53, 1):  # what ``_key`` does
+        keys = (keys ^ (keys >> np.uint64(33))) * np.uint64(factor)
+    keys = _mix_all(keys + np.uint64(stream * _STREAM_STEP & _WORD), np.empty_like(keys))
+    steps = np.arange(1, n + 1, dtype=np.uint64) * np.uint64(_GOLDEN)
+    bits = keys[:, np.newaxis] + steps
+    return _mix_all(bits, np.empty_like(bits))
+
+
+def _mix_all(bits: AnyArray, shifted: AnyArray) -> AnyArray:
+    """Do what ``_mix`` does, in place; ``shifted`` is room to work in."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
+        np.right_shift(bits, np.uint64(shift), out=shifted)
+        np.bitwise_xor(bits, shifted, out=bits)
+        if factor != 1:
+            np.multiply(bits, np.uint64(factor), out=bits)
+    return bits
 
 
 def _key(seed: int, stream: Stream) -> int:

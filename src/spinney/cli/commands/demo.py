@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 import spinney
 from spinney.cli.tables import print_table
 from spinney.datasets import load_tumours
-from spinney.resampling import Interval, bootstrap_interval
+from spinney.resampling import Interval, bootstrap
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,9 +50,9 @@ def run(arguments: argparse.Namespace) -> None:
         "rows, stopped by the loss on a fifth of them"
     )
 
-    score = bootstrap_interval(
+    score = bootstrap(
         accuracy_score, y_test, model.predict(X_test), random_state=arguments.seed
-    )
+    ).interval
     print(f"score    accuracy {score} on {len(X_test)} held-out rows (95 % bootstrap interval)")
     tree = spinney.DecisionTreeClassifier(max_leaf_nodes=12, min_samples_leaf=5)
     single = accuracy_score(y_test, tree.fit(X_train, y_train).predict(X_test))
