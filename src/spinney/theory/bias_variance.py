@@ -133,6 +133,12 @@ def _points_of(source: Any, seed: int) -> Points:
             "FoldSets(X, y)."
         )
     points: Points = source.points(seed)
+    n_rows = points.X.shape[0] if hasattr(points.X, "shape") else len(points.X)
+    if n_rows != points.n_points:
+        raise InvalidInput(
+            f"The points have {n_rows} rows in X and y of the shape {np.shape(points.y)}: expected "
+            f"one target for each row, or (n_targets, {n_rows})."
+        )
     return points
 
 
