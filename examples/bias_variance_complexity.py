@@ -21,9 +21,7 @@ found = {
 for name, results in found.items():
     print(f"{name}\nleaves  bias²  variance  noise  error")
     for leaves, one in zip(LEAVES, results, strict=True):
-        print(
-            f"{leaves:6} {one.bias:6.2f} {one.variance:9.2f} {one.noise:6.2f} {one.error:6.2f}"
-        )
+        print(f"{leaves:6} {one.bias:6.2f} {one.variance:9.2f} {one.noise:6.2f} {one.error:6.2f}")
 best = {
     name: LEAVES[min(range(len(LEAVES)), key=lambda place: results[place].error)]
     for name, results in found.items()

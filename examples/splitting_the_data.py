@@ -4,27 +4,34 @@ Parts of a data set that share no row are independent, as theory likes them, and
 fitted to them has 1/M of the variance of one. But of one that has seen n/M rows.
 """
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 
 from spinney import DecisionTreeRegressor
 from spinney.datasets import make_friedman
-from spinney.theory import decompose_squared, sampling_correlation
+from spinney.theory import (
+    BiasVariance,
+    SamplingCorrelation,
+    decompose_squared,
+    sampling_correlation,
+)
 
 N_ROWS, N_SETS = 200, 40
 test = make_friedman(1, 500, random_state=0)
 
 
-def parts_of(way, n_members, rng):
+def parts_of(way: str, n_members: int, rng: np.random.Generator) -> Any:
     """Give the rows of each member."""
     if way == "split":
         return np.array_split(rng.permutation(N_ROWS), n_members)
     return rng.integers(0, N_ROWS, (n_members, N_ROWS))
 
 
-def study(learner, way, n_members):
-    """Fit committees to many training sets; give the parts of their error, and how members vary."""
+def study(learner: Any, way: str, n_members: int) -> tuple[BiasVariance, SamplingCorrelation]:
+    """Fit committees to many training sets: the parts of their error, and how members vary."""
     rng = np.random.default_rng(1)
     said = np.empty((N_SETS, n_members, len(test)))
     for number in range(N_SETS):

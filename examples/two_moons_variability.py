@@ -1,4 +1,4 @@
-"""Two moons, three training sets, three learners: how much do their borders move?
+"""Two moons, three training sets, three learners, and how much their borders move.
 
 The figure of these nine fits is in docs/guide/committees.md.
 """

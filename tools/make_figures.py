@@ -12,12 +12,15 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
-from spinney import AdaBoostClassifier, DecisionTreeClassifier, DecisionTreeRegressor
-from spinney import RandomForestRegressor
+from spinney import (
+    AdaBoostClassifier,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    RandomForestRegressor,
+)
 from spinney.datasets import (
     Dataset,
     make_friedman,

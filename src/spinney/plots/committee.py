@@ -38,7 +38,7 @@ def plot_error_correlation(
     >>> found = committee_error([[1.0, 2.0, 6.0], [2.0, 1.0, 2.0]], [2.0, 2.0, 4.0])
     >>> ax = plot_error_correlation(found, ["tree", "line"])
     >>> [text.get_text() for text in ax.texts]
-    ['1', '-0.65', '-0.65', '1']
+    ['1', '-0.98', '-0.98', '1']
     """
     matrix = _matrix(found)
     n_members = len(matrix)
@@ -61,7 +61,7 @@ def plot_error_correlation(
 
 def _write(ax: Axes, x: int, y: int, value: float) -> None:
     ink = "white" if abs(value) > 0.6 else INK
-    text = "–" if np.isnan(value) else f"{value:.2g}"
+    text = "-" if np.isnan(value) else f"{value:.2g}"
     ax.text(x, y, text, ha="center", va="center", color=ink, fontsize="small")
 
 

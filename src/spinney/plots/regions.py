@@ -87,7 +87,7 @@ def _draw(ax: Axes, classifier: Any, plane: Plane, cells: Cells, y: Any, *, many
         some = right == code
         ax.scatter(
             *plane.points[some].T,
-            s=9.0,
+            s=np.full(int(some.sum()), 9.0),
             marker=pick(MARKERS, code),
             color=pick(COLOURS, code),
             edgecolors=np.where(wrong[some], INK, "white"),

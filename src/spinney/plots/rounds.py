@@ -106,7 +106,9 @@ class _Scene:
         """Show a member's answers, and the points by their weights."""
         one = None if self.trees is None else self.trees[number - 1 : number]
         cells = Cells.between(one, self.plane.limits())
-        cells.draw(ax, self._answers(number, cells.centres()), class_shades(len(self.fitted.classes_)))
+        cells.draw(
+            ax, self._answers(number, cells.centres()), class_shades(len(self.fitted.classes_))
+        )
         if one is not None and len(one[0]) == 3:  # a root and two leaves
             line = ax.axvline if one[0].feature[0] == 0 else ax.axhline
             line(float(one[0].threshold[0]), color=INK, linewidth=1.4, zorder=1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.results import Result, read_only
-from spinney.theory.checks import count, inside, number_array, weight_array
+from spinney.theory.checks import ROUNDING, count, inside, number_array, weight_array
 from spinney.theory.votes import check_members
 from spinney.typing import FloatArray
 
@@ -70,9 +70,9 @@ class CommitteeError(Result):
 
     @property
     def correlation(self) -> float:
-        """ρ: mean covariance of two members over σ²; nan where there is none of them.
+        """rho: mean covariance of two members over σ²; nan where there is none of them.
 
-        With this ρ the variance of the plain mean of the errors is ρ σ² + (1 - ρ) σ² / M.
+        With this rho the variance of the plain mean of the errors is rho σ² + (1 - rho) σ² / M.
         """
         n_members = len(self.weights)
         if n_members < 2 or not self.variance > 0.0:
@@ -145,19 +145,22 @@ def committee_error(
             f"each of {said.shape[1]} columns."
         )
     shares, votes = weight_array(sample_weight, len(truth)), member_weights(weights, len(said))
-    # Everything is made of errors, so that an offset of y that models know costs no digits.
-    errors = said - truth
+    # Everything is made of errors, so that an offset of y that models know costs no digits; and
+    # means of differences from the first, so that errors that are all alike vary by 0.
+    counted = shares > 0.0
+    errors, shares = (said - truth)[:, counted], shares[counted]
     together = votes @ errors
     apart = votes @ (errors - together) ** 2
-    biases = errors @ shares
-    centred = errors - biases[:, np.newaxis]
+    moved = errors - errors[:, :1]
+    means = moved @ shares
+    centred = moved - means[:, np.newaxis]
     products = (centred * shares) @ centred.T
     return CommitteeError(
         average=float(votes @ (errors**2 @ shares)),
         committee=float(together**2 @ shares),
         ambiguity=float(apart @ shares),
         weights=votes,
-        biases=biases,
+        biases=errors[:, 0] + means,
         covariances=(products + products.T) / 2.0,
         n_rows=len(truth),
     )
@@ -187,29 +190,29 @@ class SamplingCorrelation(Result):
 
     @property
     def correlation(self) -> float:
-        """ρ: the mean covariance over the mean variance; nan where nothing varies."""
+        """rho: the mean covariance over the mean variance; nan where nothing varies."""
         if self.n_members < 2 or not self.variance > 0.0:
             return math.nan
         return float(self.covariances.mean() / self.variance)
 
     @property
     def committee_variance(self) -> float:
-        """Of the mean of all members, the mean of all points: ρ σ² + (1 - ρ) σ² / M."""
+        """Of the mean of all members, the mean of all points: rho σ² + (1 - rho) σ² / M."""
         return float(self.committee_variances.mean())
 
     @property
     def limit(self) -> float:
-        """ρ σ²: what no number of members takes away."""
+        """The product rho σ²: what no number of members takes away."""
         return float(self.covariances.mean()) if self.n_members > 1 else math.nan
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Give the whole answer as named columns."""
         shown = {
             "σ², variance of a member": self.variance,
-            "ρ, correlation of two": self.correlation,
+            "correlation of two members": self.correlation,
             "variance of the committee": self.committee_variance,
-            "σ²/M, were they independent": self.variance / self.n_members,
-            "ρσ², with members without end": self.limit,
+            "were they independent, σ²/M": self.variance / self.n_members,
+            "with members without end": self.limit,
         }
         return {"quantity": list(shown), "value": list(shown.values())}
 
@@ -224,7 +227,7 @@ class SamplingCorrelation(Result):
 def sampling_correlation(predictions: Any) -> SamplingCorrelation:
     """Measure how members of a committee vary together when the training set is drawn anew.
 
-    This is the ρ of ρ σ² + (1 - ρ) σ² / M: not of errors over rows, as in
+    This is the rho of rho σ² + (1 - rho) σ² / M: not of errors over rows, as in
     :func:`committee_error`, but of predictions at one point over training sets. Members that see
     the same training rows vary together, and averaging cannot take that away.
 
@@ -252,7 +255,8 @@ def sampling_correlation(predictions: Any) -> SamplingCorrelation:
     n_sets, n_members, _ = said.shape
     if n_sets < 2:
         raise InvalidInput("predictions are of one training set: expected two or more to vary.")
-    deviations = said - said.mean(axis=0)
+    moved = said - said[0]  # what is alike in all sets varies by 0, without rounding
+    deviations = moved - moved.mean(axis=0)
     variances = (deviations**2).mean(axis=(0, 1))
     together = (deviations.mean(axis=1) ** 2).mean(axis=0)
     # The variance of a mean is a mean of all M² covariances, of which M are variances.
@@ -262,14 +266,14 @@ def sampling_correlation(predictions: Any) -> SamplingCorrelation:
 
 
 def committee_variance(variance: Any, correlation: float, n_members: int) -> Any:
-    """Give ρ σ² + (1 - ρ) σ² / M, the variance of a mean of M alike members.
+    """Give rho σ² + (1 - rho) σ² / M, the variance of a mean of M alike members.
 
     Parameters
     ----------
     variance : number or numbers, not negative
         σ², of one member.
     correlation : float
-        ρ, of any two; from -1 / (M - 1), below which M members cannot be, to 1.
+        rho, of any two; from -1 / (M - 1), below which M members cannot be, to 1.
     n_members : int
 
     Returns
@@ -283,7 +287,8 @@ def committee_variance(variance: Any, correlation: float, n_members: int) -> Any
     """
     members = count("n_members", n_members)
     least = -1.0 / (members - 1) if members > 1 else -1.0
-    rho = inside("correlation", correlation, least, 1.0, closed="low high")
+    slack = inside("correlation", correlation, least - ROUNDING, 1.0 + ROUNDING, closed="low high")
+    rho = min(max(slack, least), 1.0)
     one = number_array("variance", np.ravel(variance), low=0.0).reshape(np.shape(variance))
     found = rho * one + (1.0 - rho) * one / members
     return float(found) if np.ndim(variance) == 0 else found

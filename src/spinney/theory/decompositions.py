@@ -76,9 +76,12 @@ def decompose_squared(
     base, there = targets[0, points], there[:, points]
     said, targets = said[:, points] - base, targets[:, points] - base
     answers, best = there.sum(axis=0), targets.mean(axis=0)
-    off = np.where(there, said - best, 0.0)
-    centre = off.sum(axis=0) / answers
-    scatter = np.where(there, off - centre, 0.0)
+    off = said - best
+    first = off[there.argmax(axis=0), np.arange(len(points))]  # answers alike vary by exactly 0
+    moved = np.where(there, off - first, 0.0)
+    shift = moved.sum(axis=0) / answers
+    centre = first + shift
+    scatter = np.where(there, moved - shift, 0.0)
     ones = np.ones(len(points))
     return BiasVariance(
         decomposition="squared",

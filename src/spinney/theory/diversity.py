@@ -50,7 +50,7 @@ class Diversity(Result):
 
     @property
     def disagreements(self) -> FloatArray:
-        """b + c: share of rows that one of two gets right and the other does not."""
+        """B + c: share of rows that one of two gets right and the other does not."""
         found: FloatArray = np.maximum(1.0 - self.both_right - self.both_wrong, 0.0)
         return found
 
@@ -103,9 +103,8 @@ class Diversity(Result):
     @property
     def kappa(self) -> float:
         """Interrater agreement beyond chance: 1 - disagreement / (2 p (1 - p)), p the accuracy."""
-        p, n = self.accuracy, self.n_members
-        chance = p * (1.0 - p) * (n - 1) / n
-        return 1.0 - self.kohavi_wolpert / chance if chance > 0.0 else math.nan
+        by_chance = 2.0 * self.accuracy * (1.0 - self.accuracy)
+        return 1.0 - self.disagreement / by_chance if by_chance > 0.0 else math.nan
 
     @property
     def entropy(self) -> float:

@@ -150,4 +150,4 @@ class BiasVariance(Result):
         return f"{loss}; {len(self.points)} points, each predicted by {sets} models"
 
     def _mean(self, numbers: FloatArray) -> float:
-        return float(numbers @ self.shares)
+        return float((numbers * self.shares).sum())

@@ -127,7 +127,7 @@ def majority_accuracy(
     >>> round(1 - majority_accuracy(0.7, 21), 4)
     0.0264
     >>> round(1 - majority_accuracy(0.7, 21, correlation=0.3), 4)
-    0.2043
+    0.2353
     """
     shares = number_array("accuracy", np.ravel(accuracy), low=0.0, high=1.0)
     rho = inside("correlation", correlation, 0.0, 1.0, closed="low high")

@@ -197,9 +197,10 @@ class FoldSets:
     def _rounds(
         self, n_sets: int, seed: int, groups: IntArray | None, *, labels: bool
     ) -> Iterator[Any]:
-        if hasattr(self.cv, "split"):
+        given = not isinstance(self.cv, str)  # which has a split of its own
+        if given and hasattr(self.cv, "split"):
             yield self.cv.split(self.X, self.y, groups)
-        elif hasattr(self.cv, "__iter__") and not isinstance(self.cv, str):
+        elif given and hasattr(self.cv, "__iter__"):
             yield self.cv
         else:
             n_folds = count("cv", self.cv, 2)

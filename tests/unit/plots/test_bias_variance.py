@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from tests.unit.plots.drawings import legend_of, lines_of
 
 from spinney.errors import InvalidInput, InvalidInputType
 from spinney.plots import plot_bias_variance
 from spinney.theory import decompose_squared, decompose_zero_one
-from tests.unit.plots.drawings import legend_of, lines_of
 
 RNG = np.random.default_rng(0)
 SQUARED = [decompose_squared(k * RNG.normal(size=(5, 9)), np.ones(9), noise=0.5) for k in (1, 2, 3)]

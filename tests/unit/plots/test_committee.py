@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from tests.unit.plots.drawings import mesh_of
 
 from spinney.errors import InvalidInput, InvalidInputType
 from spinney.plots import plot_error_correlation
 from spinney.theory import committee_error, diversity
-from tests.unit.plots.drawings import mesh_of
 
 RNG = np.random.default_rng(0)
 SAID = RNG.normal(size=(4, 30))
@@ -38,7 +38,7 @@ def test_votes_and_matrices_too():
 
 def test_a_member_without_a_correlation_has_a_dash():
     found = committee_error([[1.0, 1.0], [0.0, 2.0]], [0.0, 0.0])
-    assert [text.get_text() for text in plot_error_correlation(found).texts] == ["–", "–", "–", "1"]
+    assert [text.get_text() for text in plot_error_correlation(found).texts] == ["-", "-", "-", "1"]
 
 
 def test_it_draws_where_it_is_told():

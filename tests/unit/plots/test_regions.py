@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from tests.unit.plots.drawings import points_of, shades_at
 
 from spinney import DecisionTreeClassifier
 from spinney.datasets import make_moons
 from spinney.errors import InvalidInput, InvalidInputType
 from spinney.plots import plot_decision_regions
 from spinney.plots.canvas import class_shades
-from tests.unit.plots.drawings import points_of, shades_at
 
 MOONS = make_moons(60, random_state=0)
 TREE = DecisionTreeClassifier(max_depth=2).fit(MOONS.X, MOONS.y)
@@ -20,7 +20,9 @@ LINE = LogisticRegression().fit(MOONS.X, MOONS.y)
 
 
 def test_panels_of_a_table_of_classifiers():
-    axes = plot_decision_regions([[TREE, NEAR], [LINE, TREE]], MOONS.X, MOONS.y, names=["up", "down"])
+    axes = plot_decision_regions(
+        [[TREE, NEAR], [LINE, TREE]], MOONS.X, MOONS.y, names=["up", "down"]
+    )
     assert axes.shape == (2, 2)
     for (line, column), fitted in np.ndenumerate(np.array([[TREE, NEAR], [LINE, TREE]], object)):
         ax = axes[line, column]

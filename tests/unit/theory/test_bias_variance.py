@@ -23,6 +23,11 @@ FRIEDMAN = FreshSets("friedman", n_rows=50, n_test=200, options={"number": 1})
 DATA = make_friedman(1, 60, random_state=0)
 
 
+def sampler_of(make):
+    """A sampler that looks at the number of rows only."""
+    return lambda n_rows, random_state: make(n_rows)  # noqa: ARG005 - what samplers take
+
+
 class Witness(RegressorMixin, BaseEstimator):
     """Keeps what it was given; answers with the number of the fit."""
 
@@ -33,6 +38,7 @@ class Witness(RegressorMixin, BaseEstimator):
 
     def fit(self, X, y):
         self.fits.append((np.asarray(X), np.asarray(y), self.random_state))
+        self.is_fitted_ = True
         return self
 
     def predict(self, X):
@@ -64,7 +70,7 @@ def test_a_mean_of_the_targets_has_the_variance_of_a_mean():
 
 
 def test_least_squares_has_the_variance_of_the_textbook():
-    """Of a true line with d Gaussian features: no bias, variance σ² (d + 1) / (n - d - 2) (about)."""
+    """Of a true line with d Gaussian features: no bias, and a variance that is known."""
     d, n = 4, 60
 
     def line(n_rows, random_state):
@@ -83,7 +89,8 @@ def test_least_squares_has_the_variance_of_the_textbook():
 
 def test_neighbours_trade_variance_for_bias():
     found = [
-        bias_variance(KNeighborsRegressor(k), FRIEDMAN, n_sets=20, random_state=0) for k in (1, 5, 25)
+        bias_variance(KNeighborsRegressor(k), FRIEDMAN, n_sets=20, random_state=0)
+        for k in (1, 5, 25)
     ]
     assert found[0].bias < found[1].bias < found[2].bias
     assert found[0].variance > found[1].variance > found[2].variance
@@ -156,7 +163,7 @@ def test_bootstrap_sets_take_groups_as_a_whole(witness):
     bias_variance(
         witness, BootstrapSets(X[order], y[order], groups[order]), n_sets=30, random_state=0
     )
-    assert len(Witness.fits) == 30
+    assert 25 <= len(Witness.fits) <= 30  # a draw of all six groups leaves nothing to ask about
     for (rows, *_), asked in zip(Witness.fits, Witness.asked, strict=True):
         assert len(rows) == 30
         for part in (rows, asked):
@@ -179,7 +186,9 @@ def test_folds_ask_about_each_row_once_in_each_repetition(witness):
 
 def test_folds_of_a_splitter_are_gone_through_once():
     fit = partial(bias_variance, LinearRegression(), random_state=0)
-    repeated = fit(FoldSets(DATA.X, DATA.y, cv=RepeatedKFold(n_splits=5, n_repeats=4, random_state=0)))
+    repeated = fit(
+        FoldSets(DATA.X, DATA.y, cv=RepeatedKFold(n_splits=5, n_repeats=4, random_state=0))
+    )
     assert repeated.answers.tolist() == [4] * 60
     shuffled = fit(FoldSets(DATA.X, DATA.y, cv=ShuffleSplit(50, test_size=0.2, random_state=0)))
     assert shuffled.answers.min() >= 2
@@ -205,7 +214,7 @@ def test_folds_of_labels_have_their_classes():
     y = np.array(["rare"] * 6 + ["usual"] * 54)
 
     class Counting(ClassifierMixin, BaseEstimator):
-        def fit(self, X, y):
+        def fit(self, X, y):  # noqa: ARG002 - scikit-learn's signature
             self.classes_ = np.unique(y)
             assert (np.asarray(y) == "rare").sum() == 4
             return self
@@ -221,11 +230,13 @@ def test_folds_of_labels_have_their_classes():
 def test_points_with_several_targets_show_the_noise():
     X = np.array([[0.0], [1.0]])
     targets = np.array([["a", "b"], ["a", "a"], ["a", "b"], ["a", "b"]])
-    source = FreshSets(lambda n_rows, random_state: (np.zeros((n_rows, 1)), ["a"] * n_rows), test=(X, targets))
+    source = FreshSets(sampler_of(lambda n: (np.zeros((n, 1)), ["a"] * n)), test=(X, targets))
     found = bias_variance(DummyClassifier(), source, n_sets=3, random_state=0)
     assert found.noises.tolist() == [0.0, 0.25]
     assert found.errors.tolist() == [0.0, 0.75]
-    squared = FreshSets("friedman", 30, options={"number": 1}, test=(DATA.X, np.stack([DATA.y, DATA.clean_y])))
+    squared = FreshSets(
+        "friedman", 30, options={"number": 1}, test=(DATA.X, np.stack([DATA.y, DATA.clean_y]))
+    )
     both = bias_variance(LinearRegression(), squared, n_sets=4, random_state=0)
     np.testing.assert_allclose(both.noises, ((DATA.y - DATA.clean_y) / 2) ** 2, atol=1e-12)
 
@@ -234,8 +245,12 @@ def test_frames_labels_and_other_decompositions():
     moons = make_moons(120, random_state=0)
     frame = pd.DataFrame(moons.X, columns=["across", "up"])
     labels = pd.Series(np.where(moons.y == 1, "lower", "upper"), index=range(5, 125))
-    found = bias_variance(DecisionTreeClassifier(), BootstrapSets(frame, labels), n_sets=20, random_state=0)
-    plain = bias_variance(DecisionTreeClassifier(), BootstrapSets(moons.X, moons.y), n_sets=20, random_state=0)
+    found = bias_variance(
+        DecisionTreeClassifier(), BootstrapSets(frame, labels), n_sets=20, random_state=0
+    )
+    plain = bias_variance(
+        DecisionTreeClassifier(), BootstrapSets(moons.X, moons.y), n_sets=20, random_state=0
+    )
     np.testing.assert_array_equal(found.errors, plain.errors)
     assert set(found.main) == {"lower", "upper"}
     kohavi = bias_variance(
@@ -270,10 +285,15 @@ def test_frames_labels_and_other_decompositions():
         (LinearRegression(), FoldSets(DATA.X, DATA.y, cv="five"), {}, "cv='five'"),
         (LinearRegression(), FoldSets(DATA.X, DATA.y, [([0, 1], [1, 2])]), {}, "Row 1 is in both"),
         (LinearRegression(), FoldSets(DATA.X, DATA.y, [([0, 1], [3, 3])]), {}, "tests row 3 twice"),
-        (LinearRegression(), FoldSets(DATA.X, DATA.y, [([0, 1], [60])]), {}, "numbers from 0 to 59"),
+        (
+            LinearRegression(),
+            FoldSets(DATA.X, DATA.y, [([0, 1], [60])]),
+            {},
+            "numbers from 0 to 59",
+        ),
         (LinearRegression(), FoldSets(DATA.X, DATA.y, [([0, 1], [])]), {}, "at least one"),
         (LinearRegression(), FoldSets(DATA.X, DATA.y, []), {}, "no training set"),
-        (LinearRegression(), FreshSets(lambda n_rows, random_state: 3), {}, "sampler gave a int"),
+        (LinearRegression(), FreshSets(sampler_of(lambda _: 3)), {}, "sampler gave a int"),
     ],
 )
 def test_hostile_input(estimator, source, options, words):
@@ -293,7 +313,7 @@ def test_hostile_sources():
 
 
 def test_estimators_of_several_outputs_are_refused():
-    two = FreshSets(lambda n_rows, random_state: (np.ones((n_rows, 1)), np.ones((n_rows, 2))), 5, 5)
+    two = FreshSets(sampler_of(lambda n: (np.ones((n, 1)), np.ones((n, 2)))), 5, 5)
     with pytest.raises(InvalidInput, match=r"5 rows in X and y of the shape \(5, 2\)"):
         bias_variance(LinearRegression(), two, n_sets=2, random_state=0)
 

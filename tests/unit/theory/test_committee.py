@@ -81,22 +81,16 @@ def test_the_error_is_a_quadratic_form_of_products_of_errors(case):
 @FEW
 @given(committees(least=2))
 def test_variance_of_a_mean_by_variance_and_correlation(case):
-    """Identity 14: ρσ² + (1 - ρ)σ²/M, with the ρ and σ² that are told."""
+    """Identity 14: rho σ² + (1 - rho) σ²/M, with the rho and σ² that are told."""
     said, y, _, counts = case
     found = committee_error(said, y, sample_weight=counts)
-    spread = np.average(
-        ((said - y).mean(axis=0) - found.biases.mean()) ** 2, weights=counts
-    )
+    spread = np.average(((said - y).mean(axis=0) - found.biases.mean()) ** 2, weights=counts)
     if found.variance > 0:
-        formula = committee_variance(found.variance, max(found.correlation, _least(said)), len(said))
+        formula = committee_variance(found.variance, found.correlation, len(said))
         assert abs(formula - spread) <= 1e-12 * found.variance
     else:
         assert math.isnan(found.correlation)
-        assert spread <= 1e-20
-
-
-def _least(said):
-    return -1 / (len(said) - 1)
+        assert spread <= 1e-24
 
 
 def test_errors_that_do_not_go_together_are_divided_by_the_number_of_members():
@@ -104,7 +98,8 @@ def test_errors_that_do_not_go_together_are_divided_by_the_number_of_members():
     errors = hadamard(16)[1:6].astype(float)
     found = committee_error(errors + 7.0, np.full(16, 7.0))
     assert found.average == 1.0
-    assert found.committee == found.uncorrelated == pytest.approx(1 / 5, rel=1e-15)
+    assert found.committee == pytest.approx(1 / 5, rel=1e-15)
+    assert found.uncorrelated == pytest.approx(1 / 5, rel=1e-15)
     np.testing.assert_array_equal(found.correlations, np.eye(5))
     assert found.correlation == 0.0
 
@@ -172,17 +167,14 @@ def test_members_vary_together_over_training_sets(n_sets, n_members, n_points, d
     np.testing.assert_allclose(
         found.committee_variances, said.mean(axis=1).var(axis=0), atol=1e-12 * scale
     )
-    np.testing.assert_allclose(
-        found.variances, said.var(axis=0).mean(axis=0), atol=1e-12 * scale
-    )
+    np.testing.assert_allclose(found.variances, said.var(axis=0).mean(axis=0), atol=1e-12 * scale)
     for point in range(n_points):
         joint = np.cov(said[:, :, point].T, ddof=0).reshape(n_members, n_members)
         if n_members > 1:
             pairs = joint[~np.eye(n_members, dtype=bool)].mean()
             assert found.covariances[point] == pytest.approx(pairs, abs=1e-9)
     if n_members > 1 and found.variance > 0:
-        rho = max(found.correlation, -1 / (n_members - 1))
-        formula = committee_variance(found.variance, rho, n_members)
+        formula = committee_variance(found.variance, found.correlation, n_members)
         assert abs(formula - found.committee_variance) <= 1e-12 * scale
 
 

@@ -69,21 +69,19 @@ def test_squared_errors_are_bias_and_variance_and_noise(case):
 
 
 @FEW
-@given(cases(st.sampled_from(["ash", "elm", "oak"])), st.sampled_from(["domingos", "kohavi_wolpert"]))
+@given(
+    cases(st.sampled_from(["ash", "elm", "oak"])), st.sampled_from(["domingos", "kohavi_wolpert"])
+)
 def test_shares_of_wrong_labels_add_up(case, method):
     """Identity 15, with noise and several classes."""
     said, targets, there, weights = case
-    found = decompose_zero_one(
-        said, targets, method=method, answered=there, sample_weight=weights
-    )
+    found = decompose_zero_one(said, targets, method=method, answered=there, sample_weight=weights)
     for place, point in enumerate(found.points):
         both = list(pairs(said, targets, there, point))
         error = float(Fraction(sum(f != t for f, t in both), len(both)))
         assert abs(found.errors[place] - error) <= 1e-12
     parts = (
-        found.biases
-        + found.variance_factors * found.variances
-        + found.noise_factors * found.noises
+        found.biases + found.variance_factors * found.variances + found.noise_factors * found.noises
     )
     np.testing.assert_allclose(parts, found.errors, atol=1e-12)
     assert abs(found.bias + found.net_variance + found.net_noise - found.error) <= 1e-12
@@ -167,7 +165,10 @@ def test_noise_that_is_known():
 def test_a_large_offset_costs_no_digits():
     rng = np.random.default_rng(0)
     said, targets = rng.integers(-99, 99, (5, 7)) / 8.0, rng.integers(-99, 99, (4, 7)) / 8.0
-    near, far = decompose_squared(said, targets), decompose_squared(said + 2.0**40, targets + 2.0**40)
+    near, far = (
+        decompose_squared(said, targets),
+        decompose_squared(said + 2.0**40, targets + 2.0**40),
+    )
     for name in ("biases", "variances", "noises", "errors"):
         np.testing.assert_array_equal(getattr(near, name), getattr(far, name))
 
@@ -177,7 +178,9 @@ def test_what_is_not_there_is_not_looked_at():
     found = decompose_squared([[1.0, math.nan], [3.0, 5.0]], [2.0, 4.0], answered=there)
     assert found.answers.tolist() == [2, 1]
     assert found.biases.tolist() == [0.0, 1.0]
-    labels = decompose_zero_one(np.array([["a", None], ["a", "b"]], object), ["a", "b"], answered=there)
+    labels = decompose_zero_one(
+        np.array([["a", None], ["a", "b"]], object), ["a", "b"], answered=there
+    )
     assert labels.error == 0.0
     assert "1 to 2 models" in labels.title()
     with pytest.raises(InvalidInput, match="predicted once"):

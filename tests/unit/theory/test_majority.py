@@ -132,7 +132,9 @@ def test_good_and_bad_disagreement(n_members, n_rows, n_classes, data):
     found = vote_error(votes, y, weights=weights)
     assert abs(found.average - found.good + found.bad - found.vote) <= 1e-12
     winners = [
-        np.argmax([sum(w for w, v in zip(weights, column, strict=True) if v == k) for k in range(4)])
+        np.argmax(
+            [sum(w for w, v in zip(weights, column, strict=True) if v == k) for k in range(4)]
+        )
         for column in votes.T
     ]
     assert found.vote == pytest.approx(np.mean(np.array(winners) != y), abs=1e-12)
@@ -187,7 +189,7 @@ def test_hostile_voters():
         majority_accuracy(0.7)
     with pytest.raises(InvalidParameter, match="n_voters=0"):
         majority_accuracy(0.7, 0)
-    with pytest.raises(InvalidParameter, match="correlation=-0.1"):
+    with pytest.raises(InvalidParameter, match=r"correlation=-0\.1"):
         majority_accuracy(0.7, 3, correlation=-0.1)
     with pytest.raises(InvalidParameter, match="independent voters"):
         majority_accuracy([0.7, 0.6], correlation=0.1)
