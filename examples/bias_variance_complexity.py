@@ -3,7 +3,7 @@
 from spinney import DecisionTreeRegressor, RandomForestRegressor
 from spinney.theory import FreshSets, bias_variance
 
-LEAVES = (2, 4, 8, 16, 32, 64, 128)
+LEAVES = (2, 4, 8, 16, 32, 128)
 sets = FreshSets("friedman", n_rows=200, n_test=500, options={"number": 1, "noise": 3.0})
 learners = {
     "tree": DecisionTreeRegressor(),
@@ -12,7 +12,7 @@ learners = {
 found = {
     name: [
         bias_variance(
-            learner.set_params(max_leaf_nodes=leaves), sets, n_sets=20, random_state=0
+            learner.set_params(max_leaf_nodes=leaves), sets, n_sets=12, random_state=0
         ).corrected()
         for leaves in LEAVES
     ]

@@ -62,7 +62,7 @@ def plot_decision_regions(
     panels = grid_axes(axes, table.shape[0], table.shape[1])
     cells = Cells.between(None, plane.limits())
     for (line, column), classifier in np.ndenumerate(table):
-        ax = panels[line, column]
+        ax: Axes = panels[line, column]
         wrong = _draw(ax, classifier, plane, cells, y, many=table.size * len(plane.points))
         ax.set_title(f"{named[line]}: error {wrong:.2f}", fontsize="medium")
     for ax in panels[-1]:

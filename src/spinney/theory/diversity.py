@@ -239,7 +239,8 @@ def _rights(votes: Any, y: Any) -> BoolArray:
 def _shares_of_both(hits: FloatArray, weights: FloatArray) -> FloatArray:
     """Give for each pair of members the share of rows that both hit."""
     both: FloatArray = (hits * weights) @ hits.T
-    return (both + both.T) / (2.0 * weights.sum())
+    shares: FloatArray = (both + both.T) / (2.0 * weights.sum())
+    return shares
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
