@@ -109,8 +109,8 @@ def moons() -> Any:
         "logistic": LogisticRegression,
     }
     fitted = [[make().fit(one.X, one.y) for one in trainings] for make in makers.values()]
-    some = slice(0, 150)
-    return plot_decision_regions(fitted, test.X[some], test.y[some], names=[*makers])[0, 0].figure
+    panels = plot_decision_regions(fitted, test.X, test.y, names=[*makers], n_shown=50)
+    return panels[0, 0].figure
 
 
 def correlations() -> Any:

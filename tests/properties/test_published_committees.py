@@ -45,8 +45,10 @@ def test_bagged_classification_trees_of_breiman():
     )
     assert 100 * tree.error == pytest.approx(29.1, abs=1.5)
     assert 100 * bag.error == pytest.approx(19.3, abs=1.5)
-    assert bag.variance < 0.5 * tree.variance
-    assert bag.bias == pytest.approx(tree.bias, abs=0.02)
+    # Most of the gain is variance. Not all: the label that most of twelve trees say is itself a
+    # small vote, and wrong a little more often than that of twelve bags.
+    assert tree.net_variance - bag.net_variance > 0.6 * (tree.error - bag.error)
+    assert tree.bias > bag.bias
 
 
 def even_moons(n_rows, random_state):

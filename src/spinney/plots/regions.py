@@ -1,6 +1,7 @@
 """What classifiers say of every point of the plane, one panel for each."""
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from spinney.errors import InvalidInput, InvalidInputType
 from spinney.plots.canvas import COLOURS, INK, MARKERS, Axes, class_shades, grid_axes, pick
 from spinney.plots.cells import Cells, Plane
+from spinney.theory.checks import count
 from spinney.theory.votes import label_codes
 from spinney.typing import AnyArray, TableLike
 
@@ -21,6 +23,7 @@ def plot_decision_regions(
     y: Any,
     *,
     names: Sequence[str] | None = None,
+    n_shown: int | None = None,
     axes: AnyArray | None = None,
 ) -> AnyArray:
     """Draw the regions of classifiers of two features, and some rows; wrong ones are ringed.
@@ -33,6 +36,8 @@ def plot_decision_regions(
         Rows to draw and to count errors on.
     names : text, optional
         One for each row of panels; as a default the names of the classes of its estimators.
+    n_shown : int, optional
+        How many of the rows to draw, from the first on; errors are counted on all of them.
     axes : matplotlib axes, optional
         Where to draw, one for each panel; None for a new figure.
 
@@ -59,11 +64,13 @@ def plot_decision_regions(
         raise InvalidInput(
             f"y has {len(np.asarray(y))} labels: expected one for each of {len(plane.points)} rows."
         )
+    n_drawn = len(plane.points) if n_shown is None else count("n_shown", n_shown)
     panels = grid_axes(axes, table.shape[0], table.shape[1])
-    cells = Cells.between(None, plane.limits())
     for (line, column), classifier in np.ndenumerate(table):
         ax: Axes = panels[line, column]
-        wrong = _draw(ax, classifier, plane, cells, y, many=table.size * len(plane.points))
+        wrong = _draw(ax, classifier, plane, y, n_drawn)
+        for drawn in ax.collections:
+            drawn.set_rasterized(drawn.get_rasterized() or table.size * n_drawn > _MOST_POINTS)
         ax.set_title(f"{named[line]}: error {wrong:.2f}", fontsize="medium")
     for ax in panels[-1]:
         ax.set_xlabel(plane.names[0])
@@ -72,8 +79,9 @@ def plot_decision_regions(
     return panels
 
 
-def _draw(ax: Axes, classifier: Any, plane: Plane, cells: Cells, y: Any, *, many: int) -> float:
+def _draw(ax: Axes, classifier: Any, plane: Plane, y: Any, n_drawn: int) -> float:
     """Draw one panel and give the share of rows that are wrong."""
+    cells = Cells.between(None, plane.limits())
     at_cells, at_points = (
         np.asarray(classifier.predict(plane.like(points)))
         for points in (cells.centres(), plane.points)
@@ -82,17 +90,16 @@ def _draw(ax: Axes, classifier: Any, plane: Plane, cells: Cells, y: Any, *, many
         classes=classifier.classes_, cells=at_cells, predictions=at_points, y=y
     )
     cells.draw(ax, shade, class_shades(len(classes)))
-    wrong = said != right
-    for code in range(len(classes)):
-        some = right == code
+    wrong, drawn = said != right, np.arange(len(right)) < n_drawn
+    for code, ringed in product(range(len(classes)), (False, True)):
+        # Points that look alike are drawn at once, which keeps vector files small.
         ax.scatter(
-            *plane.points[some].T,
-            s=np.full(int(some.sum()), 9.0),
+            *plane.points[drawn & (right == code) & (wrong == ringed)].T,
+            s=9.0,
             marker=pick(MARKERS, code),
             color=pick(COLOURS, code),
-            edgecolors=np.where(wrong[some], INK, "white"),
-            linewidths=np.where(wrong[some], 0.9, 0.3),
-            rasterized=many > _MOST_POINTS,
+            edgecolors=INK if ringed else "white",
+            linewidths=0.9 if ringed else 0.3,
             zorder=2,
         )
     (left, right_end), (low, high) = plane.limits()

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
-from tests.unit.plots.drawings import points_of, shades_at
+from tests.unit.plots.drawings import mesh_of, shades_at
 
 from spinney import DecisionTreeClassifier
 from spinney.datasets import make_moons
-from spinney.errors import InvalidInput, InvalidInputType
+from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
 from spinney.plots import plot_decision_regions
 from spinney.plots.canvas import class_shades
 
@@ -17,6 +17,14 @@ MOONS = make_moons(60, random_state=0)
 TREE = DecisionTreeClassifier(max_depth=2).fit(MOONS.X, MOONS.y)
 NEAR = KNeighborsClassifier(1).fit(MOONS.X[:30], MOONS.y[:30])
 LINE = LogisticRegression().fit(MOONS.X, MOONS.y)
+
+
+def ringed_of(ax):
+    """Points with a ring."""
+    rings = [
+        one for one in ax.collections if one is not mesh_of(ax) and one.get_linewidths()[0] > 0.5
+    ]
+    return {tuple(point) for one in rings for point in np.asarray(one.get_offsets())}
 
 
 def test_panels_of_a_table_of_classifiers():
@@ -28,8 +36,9 @@ def test_panels_of_a_table_of_classifiers():
         ax = axes[line, column]
         wrong = fitted.predict(MOONS.X) != MOONS.y
         assert ax.get_title() == f"{('up', 'down')[line]}: error {wrong.mean():.2f}"
-        _, rings = points_of(ax, MOONS.X)
-        np.testing.assert_array_equal(rings > 0.5, wrong)
+        assert ringed_of(ax) == {tuple(point) for point in MOONS.X[wrong]}
+        drawn = [some.get_offsets() for some in ax.collections if some is not mesh_of(ax)]
+        assert sum(map(len, drawn)) == 60
     assert axes[0, 0].get_ylabel() == "x1"
     assert axes[1, 1].get_xlabel() == "x0"
 
@@ -57,6 +66,16 @@ def test_it_draws_where_it_is_told():
     assert again[0, 1] is axes[0, 1]
     with pytest.raises(InvalidInput, match=r"axes holds 2 axes: expected 1"):
         plot_decision_regions(TREE, MOONS.X, MOONS.y, axes=axes)
+
+
+def test_some_rows_are_drawn_and_all_are_counted():
+    whole, some = (
+        plot_decision_regions(NEAR, MOONS.X, MOONS.y, n_shown=n)[0, 0] for n in (None, 10)
+    )
+    assert whole.get_title() == some.get_title()
+    assert ringed_of(some) == ringed_of(whole) & {tuple(point) for point in MOONS.X[:10]}
+    with pytest.raises(InvalidParameter, match="n_shown=0"):
+        plot_decision_regions(NEAR, MOONS.X, MOONS.y, n_shown=0)
 
 
 @pytest.mark.parametrize(
