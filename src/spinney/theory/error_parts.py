@@ -124,7 +124,7 @@ class BiasVariance(Result):
             shown = {
                 "bias": self.bias,
                 "variance where right": self.unbiased_variance,
-                "variance where wrong": -self.biased_variance,
+                "variance where wrong": self.net_variance - self.unbiased_variance,
                 "noise": self.net_noise,
                 "error": self.error,
             }

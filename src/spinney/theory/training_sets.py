@@ -122,6 +122,14 @@ class BootstrapSets:
     X, y : table and target
     groups : labels, optional
         One for each row; groups are drawn as a whole, and none is both seen and asked about.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sets = BootstrapSets(np.arange(4.0)[:, None], [0.0, 1.0, 2.0, 3.0])
+    >>> one = next(sets.training_sets(1, seed=0, labels=False))
+    >>> one.y, one.asked.tolist()
+    ([0.0, 0.0, 1.0, 2.0], [3])
     """
 
     X: TableLike
@@ -172,6 +180,14 @@ class FoldSets:
     References
     ----------
     Webb (2000), MultiBoosting, Machine Learning 40, for repeated cross-validation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sets = FoldSets(np.arange(4.0)[:, None], [0.0, 1.0, 2.0, 3.0], cv=[([0, 1, 2], [3])])
+    >>> one = next(sets.training_sets(1, seed=0, labels=False))
+    >>> one.y, one.asked.tolist()
+    ([0.0, 1.0, 2.0], [3])
     """
 
     X: TableLike
