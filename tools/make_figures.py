@@ -12,17 +12,35 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 
-from spinney import AdaBoostClassifier
-from spinney.datasets import Dataset, make_long_servedio, make_toy10, make_twonorm
+from spinney import (
+    AdaBoostClassifier,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    RandomForestRegressor,
+)
+from spinney.datasets import (
+    Dataset,
+    make_friedman,
+    make_long_servedio,
+    make_moons,
+    make_toy10,
+    make_twonorm,
+)
 from spinney.plots import (
     plot_adaboost_rounds,
     plot_alpha_against_error,
+    plot_bias_variance,
+    plot_decision_regions,
     plot_error_bounds,
+    plot_error_correlation,
     plot_margin_distribution,
     plot_margin_losses,
     plot_weight_history,
 )
+from spinney.theory import FreshSets, bias_variance, committee_error
 
 FOLDER = Path(__file__).parents[1] / "docs" / "guide" / "figures"
 STYLE = {"svg.hashsalt": "spinney", "svg.fonttype": "path", "font.size": 9.0}
@@ -81,9 +99,45 @@ def noise() -> Any:
     return plot_weight_history(fitted, rows=[int(kind.argmax()) for kind in kinds]).figure
 
 
+def moons() -> Any:
+    """Draw three learners on three training sets each, with some rows that none of them saw."""
+    trainings = [make_moons(200, random_state=seed) for seed in (1, 2, 3)]
+    test = make_moons(1000, random_state=0)
+    makers = {
+        "tree": DecisionTreeClassifier,
+        "10 neighbours": lambda: KNeighborsClassifier(10),
+        "logistic": LogisticRegression,
+    }
+    fitted = [[make().fit(one.X, one.y) for one in trainings] for make in makers.values()]
+    panels = plot_decision_regions(fitted, test.X, test.y, names=[*makers], n_shown=50)
+    return panels[0, 0].figure
+
+
+def correlations() -> Any:
+    """Draw the correlations of the errors of ten bagged trees."""
+    train, test = make_friedman(1, 200, random_state=0), make_friedman(1, 1000, random_state=1)
+    forest = RandomForestRegressor(10, max_features=1.0, random_state=0).fit(train.X, train.y)
+    said = np.stack([tree.predict(test.X) for tree in forest.estimators_])
+    return plot_error_correlation(committee_error(said, test.clean_y)).figure
+
+
+def complexity() -> Any:
+    """Draw bias and variance of trees against the number of their leaves."""
+    leaves = (2, 4, 8, 16, 32, 64, 128)
+    sets = FreshSets("friedman", n_test=500, options={"number": 1, "noise": 3.0})
+    found = [
+        bias_variance(DecisionTreeRegressor(max_leaf_nodes=most), sets, n_sets=20, random_state=0)
+        for most in leaves
+    ]
+    return plot_bias_variance([one.corrected() for one in found], leaves, name="leaves").figure
+
+
 FIGURES: Mapping[str, Callable[[], Any]] = {
     "adaboost-rounds": rounds,
     "alpha-against-error": alphas,
+    "bias-variance": complexity,
+    "error-correlation": correlations,
+    "decision-regions": moons,
     "error-bounds": bounds,
     "margin-distribution": margins,
     "margin-losses": losses,

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from spinney.errors import InvalidInput
-from spinney.typing import AnyArray
+from spinney.typing import AnyArray, FloatArray
 
 Axes: TypeAlias = Any
 """matplotlib.axes.Axes, which is not there before something is drawn."""
@@ -36,6 +36,30 @@ def several_axes(axes: Sequence[Axes] | AnyArray | None, n_axes: int) -> AnyArra
             f"sum. Make them by pyplot.subplots(1, {n_axes})."
         )
     return given
+
+
+def grid_axes(axes: AnyArray | None, n_lines: int, n_columns: int) -> AnyArray:
+    """Give a table of axes: those that were given, or those of a new figure."""
+    if axes is None:
+        size = (2.4 * n_columns + 0.6, 2.1 * n_lines + 0.4)
+        table: AnyArray = new_figure(size).subplots(
+            n_lines, n_columns, squeeze=False, sharex=True, sharey=True
+        )
+        return table
+    given = np.asarray(axes, dtype=object)
+    if given.size != n_lines * n_columns:
+        raise InvalidInput(
+            f"axes holds {given.size} axes: expected {n_lines * n_columns}, one for each panel. "
+            f"Make them by pyplot.subplots({n_lines}, {n_columns})."
+        )
+    return given.reshape(n_lines, n_columns)
+
+
+def class_shades(n_classes: int) -> FloatArray:
+    """Give each class its colour, thinned by white; (n_classes, 3)."""
+    picked = [pick(COLOURS, code) for code in range(n_classes)]
+    full = [[int(colour[at : at + 2], 16) / 255.0 for at in (1, 3, 5)] for colour in picked]
+    return 1.0 - 0.22 * (1.0 - np.array(full))
 
 
 def new_figure(size: tuple[float, float]) -> Any:

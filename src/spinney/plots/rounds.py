@@ -10,7 +10,7 @@ from spinney.errors import InvalidInput, InvalidParameter
 from spinney.model import TreeForest
 from spinney.model.tree import Tree
 from spinney.plots.boosters import read_distributions, read_rounds, read_trace, signed_weights
-from spinney.plots.canvas import COLOURS, INK, MARKERS, Axes, pick, several_axes
+from spinney.plots.canvas import COLOURS, INK, MARKERS, Axes, class_shades, pick, several_axes
 from spinney.plots.cells import Cells, Plane
 from spinney.theory.checks import label_array
 from spinney.typing import AnyArray, BoolArray, FloatArray, IntArray, TableLike
@@ -106,7 +106,9 @@ class _Scene:
         """Show a member's answers, and the points by their weights."""
         one = None if self.trees is None else self.trees[number - 1 : number]
         cells = Cells.between(one, self.plane.limits())
-        cells.draw(ax, self._answers(number, cells.centres()), self._shades())
+        cells.draw(
+            ax, self._answers(number, cells.centres()), class_shades(len(self.fitted.classes_))
+        )
         if one is not None and len(one[0]) == 3:  # a root and two leaves
             line = ax.axvline if one[0].feature[0] == 0 else ax.axhline
             line(float(one[0].threshold[0]), color=INK, linewidth=1.4, zorder=1)
@@ -116,7 +118,7 @@ class _Scene:
     def draw_sum(self, ax: Axes, what: str) -> None:
         """Show what the whole vote says."""
         cells = Cells.between(self.trees, self.plane.limits())
-        cells.draw(ax, self._voted(cells.centres()), self._shades())
+        cells.draw(ax, self._voted(cells.centres()), class_shades(len(self.fitted.classes_)))
         wrong = self._voted(self.plane.points) != self.codes
         self._draw_points(ax, np.ones(len(wrong)), wrong)
         ax.set_title(f"sum of {what}: error {wrong.mean():.2f}", fontsize="medium")
@@ -136,12 +138,6 @@ class _Scene:
             codes = np.searchsorted(classes, said)
         turned = len(classes) == 2 and signed_weights(self.fitted)[number - 1] < 0.0
         return 1 - codes if turned else codes
-
-    def _shades(self) -> FloatArray:
-        """Give each class its colour, thinned by white; (n_classes, 3)."""
-        picked = [pick(COLOURS, code) for code in range(len(self.fitted.classes_))]
-        full = [[int(colour[at : at + 2], 16) / 255.0 for at in (1, 3, 5)] for colour in picked]
-        return 1.0 - 0.22 * (1.0 - np.array(full))
 
     def _draw_points(self, ax: Axes, sizes: FloatArray, wrong: BoolArray) -> None:
         area = min(80.0, max(8.0, 2400.0 / len(sizes)))

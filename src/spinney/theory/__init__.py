@@ -1,5 +1,6 @@
-"""The mathematics of ensembles, on arrays: margins, bounds, games, certificates."""
+"""The mathematics of ensembles, on arrays: margins, bounds, games, certificates, committees."""
 
+from spinney.theory.bias_variance import bias_variance as bias_variance
 from spinney.theory.bounds import TrainingErrorBounds as TrainingErrorBounds
 from spinney.theory.bounds import guaranteed_margin as guaranteed_margin
 from spinney.theory.bounds import margin_markov as margin_markov
@@ -10,6 +11,11 @@ from spinney.theory.bounds import upsilon as upsilon
 from spinney.theory.certificates import Certificate as Certificate
 from spinney.theory.certificates import CertificateReport as CertificateReport
 from spinney.theory.certificates import certify as certify
+from spinney.theory.committee import CommitteeError as CommitteeError
+from spinney.theory.committee import SamplingCorrelation as SamplingCorrelation
+from spinney.theory.committee import committee_error as committee_error
+from spinney.theory.committee import committee_variance as committee_variance
+from spinney.theory.committee import sampling_correlation as sampling_correlation
 from spinney.theory.complexity import Complexity as Complexity
 from spinney.theory.complexity import log_growth as log_growth
 from spinney.theory.complexity import massart_complexity as massart_complexity
@@ -17,6 +23,11 @@ from spinney.theory.complexity import matrix_rademacher as matrix_rademacher
 from spinney.theory.complexity import stump_rademacher as stump_rademacher
 from spinney.theory.complexity import vc_complexity as vc_complexity
 from spinney.theory.complexity import vc_dimension as vc_dimension
+from spinney.theory.decompositions import decompose_squared as decompose_squared
+from spinney.theory.decompositions import decompose_zero_one as decompose_zero_one
+from spinney.theory.diversity import Diversity as Diversity
+from spinney.theory.diversity import diversity as diversity
+from spinney.theory.error_parts import BiasVariance as BiasVariance
 from spinney.theory.forests import Strength as Strength
 from spinney.theory.forests import forest_strength as forest_strength
 from spinney.theory.forests import forest_variance as forest_variance
@@ -31,6 +42,10 @@ from spinney.theory.geometry import dual_exponent as dual_exponent
 from spinney.theory.geometry import dual_norm as dual_norm
 from spinney.theory.geometry import lq_distance as lq_distance
 from spinney.theory.geometry import nearest_on_plane as nearest_on_plane
+from spinney.theory.majority import VoteError as VoteError
+from spinney.theory.majority import majority_accuracy as majority_accuracy
+from spinney.theory.majority import majority_limits as majority_limits
+from spinney.theory.majority import vote_error as vote_error
 from spinney.theory.margins import MarginDistribution as MarginDistribution
 from spinney.theory.margins import binary_margins as binary_margins
 from spinney.theory.margins import margin_distribution as margin_distribution
@@ -50,34 +65,54 @@ from spinney.theory.statements import Statement as Statement
 from spinney.theory.trace import DescentTrace as DescentTrace
 from spinney.theory.trace import MedianTrace as MedianTrace
 from spinney.theory.trace import Trace as Trace
+from spinney.theory.training_sets import BootstrapSets as BootstrapSets
+from spinney.theory.training_sets import FoldSets as FoldSets
+from spinney.theory.training_sets import FreshSets as FreshSets
 
 __all__: list[str] = [
+    "BiasVariance",
+    "BootstrapSets",
     "Certificate",
     "CertificateReport",
+    "CommitteeError",
     "Complexity",
     "DescentTrace",
+    "Diversity",
+    "FoldSets",
+    "FreshSets",
     "GameSolution",
     "MarginDistribution",
     "MarginRisk",
     "MedianTrace",
+    "SamplingCorrelation",
     "Separability",
     "Statement",
     "Strength",
     "SuspectRows",
     "Trace",
     "TrainingErrorBounds",
+    "VoteError",
+    "bias_variance",
     "binary_margins",
     "certify",
     "combined_vc_dimension",
+    "committee_error",
+    "committee_variance",
+    "decompose_squared",
+    "decompose_zero_one",
     "detect_mislabels",
+    "diversity",
     "dual_exponent",
     "dual_norm",
     "forest_strength",
     "forest_variance",
     "guaranteed_margin",
     "hedge_regret_bound",
+    "leaf_output",
     "log_growth",
     "lq_distance",
+    "majority_accuracy",
+    "majority_limits",
     "margin_distribution",
     "margin_markov",
     "margin_risk",
@@ -89,14 +124,18 @@ __all__: list[str] = [
     "play_hedge",
     "rounds_needed",
     "sample_complexity",
+    "sampling_correlation",
     "separability",
+    "similarity",
     "solve_game",
+    "split_gain",
     "stump_rademacher",
     "training_error_bounds",
     "upsilon",
     "vc_complexity",
     "vc_dimension",
     "vc_risk",
+    "vote_error",
     "vote_margins",
     "weak_learnability",
 ]

@@ -11,12 +11,16 @@ from spinney.datasets import make_toy10
 from spinney.plots import (
     plot_adaboost_rounds,
     plot_alpha_against_error,
+    plot_bias_variance,
+    plot_decision_regions,
     plot_error_bounds,
+    plot_error_correlation,
     plot_margin_distribution,
     plot_margin_losses,
     plot_weight_history,
 )
 from spinney.plots.canvas import COLOURS, DASHES, pick
+from spinney.theory import decompose_squared
 
 TOY = make_toy10()
 FITTED = AdaBoostClassifier(n_estimators=3, store_weights=True).fit(TOY.X, TOY.y)
@@ -27,6 +31,9 @@ DRAWINGS = {
     "votes": lambda: plot_alpha_against_error(FITTED),
     "losses": plot_margin_losses,
     "weights": lambda: plot_weight_history(FITTED),
+    "regions": lambda: plot_decision_regions(FITTED, TOY.X, TOY.y)[0, 0],
+    "correlations": lambda: plot_error_correlation(np.eye(3)),
+    "parts": lambda: plot_bias_variance(decompose_squared([[1.0], [2.0]], [1.0]), ["tree"]),
 }
 
 
