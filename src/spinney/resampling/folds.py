@@ -26,6 +26,7 @@ def read_folds(
     X: Any = None,
     stratified: bool = False,
     once: bool = True,
+    kept: AnyArray | None = None,
 ) -> list[Fold]:
     """Make a checked list of folds from anything that scikit-learn takes for ``cv``.
 
@@ -47,6 +48,9 @@ def read_folds(
     stratified : whether an int for ``cv`` divides each class of ``y`` evenly
     once : whether a row may be tested on only once in all folds together, as out-of-fold
         predictions need it
+    kept : mask, or None
+        Of all rows that a user gave, those that ``y`` speaks of: pairs number what was given,
+        and rows that are gone are left out of them. Folds that test none of the others are, too.
 
     Returns
     -------
@@ -63,7 +67,11 @@ def read_folds(
     n_rows = len(y)
     codes = None if groups is None else read_codes(groups, n_rows, "groups")
     ranks = None if time is None else read_ranks(time, n_rows)
-    pairs = _pairs(_splitter(cv, stratified, ranks is not None), y, X, (codes, ranks))
+    splitter = _splitter(cv, stratified, ranks is not None)
+    pairs = _pairs(splitter, y, X, (codes, ranks))
+    if kept is not None and isinstance(splitter, list):
+        given = [_read_fold(pair, number, len(kept)) for number, pair in enumerate(pairs)]
+        pairs = _without_lost_rows(given, kept)
     folds = [_read_fold(pair, number, n_rows) for number, pair in enumerate(pairs)]
     if not folds:
         raise InvalidInput("cv gives no folds at all: expected at least one (train, test) pair.")
@@ -190,6 +198,13 @@ def _read_fold(pair: Any, number: int, n_rows: int) -> Fold:
         _read_rows(train, f"the training rows of fold {number}", n_rows),
         _read_rows(test, f"the test rows of fold {number}", n_rows),
     )
+
+
+def _without_lost_rows(given: list[Fold], kept: AnyArray) -> list[Fold]:
+    """Number rows among those that are kept; folds with nothing to test are left out."""
+    number = np.cumsum(kept) - 1
+    pairs = [(number[train[kept[train]]], number[test[kept[test]]]) for train, test in given]
+    return [pair for pair in pairs if len(pair[1])]
 
 
 def _read_rows(rows: Any, what: str, n_rows: int) -> IntArray:

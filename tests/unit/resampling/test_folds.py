@@ -177,3 +177,22 @@ def test_nested_folds_in_time_never_look_ahead():
             assert set(test) <= set(fold.train)
     with pytest.raises(InvalidParameter, match="every outer fold has other"):
         nested_folds(3, [([0], [1])], np.zeros(40))
+
+
+def test_pairs_number_what_was_given():
+    kept = np.array([True, False, True, True, False])
+    pairs = [([0, 1, 2], [3, 4]), ([0, 3], [1]), ([2, 3], [0, 1])]
+    folds = read_folds(pairs, np.zeros(3), kept=kept)
+    # The second pair tests a row that is gone, and nothing else.
+    assert [(train.tolist(), test.tolist()) for train, test in folds] == [
+        ([0, 1], [2]),
+        ([1, 2], [0]),
+    ]
+    with pytest.raises(InvalidInput, match="no rows in the training rows of fold 0"):
+        read_folds([([1], [0, 2])], np.zeros(3), kept=kept)
+
+
+def test_splitters_see_what_is_kept():
+    kept = np.array([True, False, True, True])
+    folds = read_folds(3, np.zeros(3), kept=kept)
+    assert [test.tolist() for _, test in folds] == [[0], [1], [2]]
