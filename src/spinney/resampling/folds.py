@@ -201,7 +201,7 @@ def _read_fold(pair: Any, number: int, n_rows: int) -> Fold:
 
 
 def _without_lost_rows(given: list[Fold], kept: AnyArray) -> list[Fold]:
-    """Give rows their numbers among those that are kept; folds with nothing to test are left out."""
+    """Give rows their numbers among those kept; folds with nothing to test are left out."""
     number = np.cumsum(kept) - 1
     pairs = [(number[train[kept[train]]], number[test[kept[test]]]) for train, test in given]
     return [pair for pair in pairs if len(pair[1])]
