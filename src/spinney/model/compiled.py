@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.data.row import RowReader, table_of_row
+from spinney.data.row import RowReader, plain_table_of_row, table_of_row
 from spinney.errors import InvalidInput, shorten
 from spinney.model.forest import TreeForest
 from spinney.model.model import Model
@@ -83,7 +83,8 @@ class CompiledModel:
         numbers = None if self._quick is None else self._reader.read(values)
         if self._quick is not None and numbers is not None:
             return self._quick(numbers)
-        table = table_of_row(self.model.schema, values)
+        of_row = plain_table_of_row if self.model.passes_tables_on else table_of_row
+        table = of_row(self.model.schema, values)
         predicted: FloatArray = self.model.predictions(table, estimator_name="the compiled model")[
             0
         ]
