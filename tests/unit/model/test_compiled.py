@@ -210,6 +210,20 @@ def test_an_error_for_unseen_categories_is_kept_for_single_rows():
         strict.compile()(unknown.iloc[0].to_dict())
 
 
+def test_a_row_of_a_frame_without_names_is_read_by_position():
+    frame = pd.DataFrame(NUMBERS)
+    fitted = GradientBoostingRegressor(max_iter=3).fit(frame, TARGET)
+    assert fitted.compile()(frame.iloc[5]) == fitted.predict(frame)[5]
+
+
+def test_a_list_of_rows_is_a_table(regressor):
+    compiled, expected = regressor.compile(), regressor.predict(NUMBERS)
+    for n_rows in (1, 5, 7):  # five rows of five features, too
+        rows = NUMBERS[:n_rows].tolist()
+        assert np.array_equal(compiled(rows), expected[:n_rows])
+        assert np.array_equal(compiled(list(map(tuple, rows))), expected[:n_rows])
+
+
 BOOSTERS_OF_OTHERS = [
     AdaBoostClassifier(SklearnTree(max_depth=1), n_estimators=4),
     AdaBoostRegressor(LinearRegression(), n_estimators=3, random_state=0),
