@@ -4,10 +4,12 @@ A table of one row spends most of its time being read. Where every value is an o
 text, a row is read here in microseconds; anything else is left to the table, which knows better.
 """
 
+import numbers
 from array import array
 from collections.abc import Sequence
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from spinney.data.levels import LevelType
@@ -120,3 +122,22 @@ def table_of_row(schema: FeatureSchema, values: Sequence[Any]) -> Table:
         column_of_value(name, value) for name, value in zip(schema.names, values, strict=True)
     ]
     return Table(1, columns, names_given=schema.names_given)
+
+
+def plain_table_of_row(schema: FeatureSchema, values: Sequence[Any]) -> Any:
+    """Make a table of one row that other libraries can read, as they were given those of training.
+
+    A pandas frame if the features have names; without pandas, or without names, an array.
+    """
+    if schema.names_given:
+        try:
+            return nw.from_dict(
+                {name: [value] for name, value in zip(schema.names, values, strict=True)},
+                backend="pandas",
+            ).to_native()
+        except ImportError:
+            pass
+    is_numbers = all(isinstance(value, numbers.Real) for value in values)
+    row = np.empty((1, len(values)), np.float64 if is_numbers else object)
+    row[0] = values
+    return row

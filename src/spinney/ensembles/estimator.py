@@ -10,12 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.ensembles.fitting import IntakeSettings, Problem, read_problem
 from spinney.ensembles.parameters import Rule, check_parameters
-from spinney.errors import InvalidModel, UnknownParameter, nearest_names, shorten
+from spinney.errors import InvalidInput, InvalidModel, UnknownParameter, nearest_names, shorten
 from spinney.model import Model
 from spinney.model.compiled import CompiledModel
+from spinney.model.forest import trees_of
 from spinney.model.model import State
 from spinney.parallelism import resolve_n_jobs
-from spinney.typing import AnyArray
+from spinney.typing import AnyArray, CodeArray, TableLike
 
 
 class Estimator(BaseEstimator):
@@ -124,6 +125,17 @@ class Estimator(BaseEstimator):
             X, n_threads=self._n_threads(), estimator_name=type(self).__name__
         )
 
+    def apply(self, X: TableLike) -> CodeArray:
+        """Find the leaf each row falls into, numbered within its tree; (n_rows, n_trees)."""
+        self._check_fitted()
+        name, trees = type(self).__name__, trees_of(self.model_)
+        if trees is None:
+            raise InvalidInput(
+                f"This {name} has no leaves to number: its members are no trees of Spinney with a "
+                "feature at each split."
+            )
+        return trees.leaf_ids(X, n_threads=self._n_threads(), estimator_name=name)
+
     def compile(self) -> CompiledModel:
         """Give the fitted model as a small function of one row, for serving.
 
@@ -131,7 +143,9 @@ class Estimator(BaseEstimator):
         -------
         CompiledModel
             Called with a row (numbers in the order of the features, or a mapping of their names
-            to values) it says what ``predict_proba`` says of it, or ``predict`` for numbers.
+            to values) it says what ``predict_proba`` says of it, or ``predict`` for numbers; of
+            isolation forests the anomaly score, which is minus ``score_samples``; of quantile
+            forests the mean.
         """
         self._check_fitted()
         return CompiledModel(self.model_)

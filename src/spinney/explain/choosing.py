@@ -79,7 +79,8 @@ def choose_feature(forest: TreeForest, feature: Any) -> int:
 
 def choose_features(forest: TreeForest, features: Any, most: int) -> tuple[int, ...]:
     """Find the positions of one feature or of several different ones, at most ``most``."""
-    alone = isinstance(features, str | numbers.Integral)
+    is_table = len(getattr(features, "shape", ())) > 1  # where the features belong
+    alone = is_table or isinstance(features, str | numbers.Integral)
     several = [features] if alone else _listed(features, "features")
     places = tuple(choose_feature(forest, feature) for feature in several)
     if not 1 <= len(places) <= most or len(set(places)) < len(places):
@@ -135,7 +136,8 @@ def find_place(wanted: Any, names: Sequence[str], where: str, what: str = "featu
     is_position = isinstance(wanted, numbers.Integral) and not isinstance(wanted, bool)
     if is_position and 0 <= int(wanted) < len(names):
         return int(wanted)
+    said = f"a {type(wanted).__name__}" if getattr(wanted, "shape", ()) else repr(wanted)
     raise InvalidParameter(
-        f"{where}: {wanted!r} is neither the name nor the position of a {what}. Expected one of "
+        f"{where}: {said} is neither the name nor the position of a {what}. Expected one of "
         f"{shorten(names)}, or a position from 0 to {len(names) - 1}."
     )

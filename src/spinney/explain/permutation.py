@@ -14,14 +14,16 @@ from spinney.ensembles.parameters import Integer, check_parameters
 from spinney.errors import InvalidInput, InvalidParameter, nearest_names
 from spinney.explain.choosing import used_features
 from spinney.explain.importance import Importances
-from spinney.explain.reading import forest_of
+from spinney.explain.reading import forest_of, model_of
 from spinney.explain.shuffling import (
     columns_of_features,
     shuffle_column,
     take_column,
     under_names_of,
 )
-from spinney.model import TreeForest
+from spinney.model import Model, TreeForest
+from spinney.model.answers import as_members_take
+from spinney.model.forest import trees_of
 from spinney.model.links import apply_link
 from spinney.model.tree import freeze
 from spinney.parallelism import resolve_n_jobs
@@ -90,11 +92,18 @@ def permutation_importance(
     True
     """
     check_parameters("permutation_importance", {"n_repeats": n_repeats}, {"n_repeats": Integer(1)})
-    forest = forest_of(fitted)
+    model = model_of(fitted)
+    if model is None:
+        model = forest_of(fitted)  # says what is wrong
+    schema, trees = model.schema, trees_of(model)
     seed = seed_from(random_state)
     if n_jobs is not None:
         resolve_n_jobs(n_jobs)
-    table = under_names_of(forest.schema, forest.conform(X, type(fitted).__name__))
+    if trees is None:  # members that see tables as they are
+        table, features = read_table(X), tuple(range(len(schema.names)))
+    else:
+        conformed = trees.conform(X, type(fitted).__name__)
+        table, features = under_names_of(schema, conformed), used_features(trees)
     n_targets = len(read_vector(y, "y"))
     if n_targets != table.n_rows:
         raise InvalidInput(
@@ -103,15 +112,15 @@ def permutation_importance(
         )
     weights = read_weights(sample_weight, table.n_rows)
     measure = _measure(fitted, (table, X, y, weights), scoring, n_jobs)
-    falls = score_falls(measure, used_features(forest), table.n_rows, n_repeats, seed)
-    n_features = len(forest.schema.names)
+    falls = score_falls(measure, features, table.n_rows, n_repeats, seed)
+    n_features = len(schema.names)
     means, errors = np.zeros(n_features), np.zeros(n_features)
     for feature, values in falls.items():
         means[feature] = values.mean()
         errors[feature] = values.std(ddof=1) / np.sqrt(n_repeats) if n_repeats > 1 else 0.0
     return Importances(
         "fall of the score when shuffled",
-        forest.schema.names,
+        schema.names,
         freeze(means),
         freeze(errors) if n_repeats > 1 else None,
     )
@@ -149,21 +158,23 @@ def _measure(
 ) -> Measure:
     table, X, y, weights = data
     given = {} if weights is None else {"sample_weight": weights}
-    if isinstance(fitted, TreeForest):
+    if isinstance(fitted, Model):
         if scoring is not None:
             raise InvalidParameter(
-                f"scoring={scoring!r} of a TreeForest: scorers ask an estimator. Pass the fitted "
-                "estimator, or scoring=None for R² or accuracy."
+                f"scoring={scoring!r} of a {type(fitted).__name__}: scorers ask an estimator. Pass "
+                "the fitted estimator, or scoring=None for R² or accuracy."
             )
-        return _own_measure(fitted, table, y, given, resolve_n_jobs(n_jobs))
+        return _own_measure(forest_of(fitted), table, y, given, resolve_n_jobs(n_jobs))
     if n_jobs is not None:
         fitted = copy.copy(fitted).set_params(n_jobs=n_jobs)
     scorer = _scorer(fitted, scoring)
-    if not _sees_only_predictions(scorer):
-        places = columns_of_features(forest_of(fitted).schema, read_table(X))
+    schema, has_trees = fitted.model_.schema, trees_of(fitted.model_) is not None
+    if not has_trees or not _sees_only_predictions(scorer):
+        places = columns_of_features(schema, read_table(X))
+        whole = X if has_trees else as_members_take(X)
 
         def ask(feature: int | None, rows: AnyArray) -> float:
-            asked = X if feature is None else shuffle_column(X, places[feature], rows)
+            asked = whole if feature is None else shuffle_column(whole, places[feature], rows)
             return float(scorer(fitted, asked, y, **given))
 
         return ask

@@ -6,21 +6,39 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.errors import InvalidInputType
 from spinney.model import Model, TreeForest
+from spinney.model.isolation import IsolationTrees
+from spinney.model.leaf_rows import LeafRowForest
 from spinney.model.links import BINARY_LINKS
 
 
-def forest_of(fitted: Any) -> TreeForest:
-    """Give the trees of a fitted estimator, or of a frozen model."""
+def model_of(fitted: Any) -> Model | None:
+    """Give the frozen model of a fitted estimator, or the model itself; None if there is none."""
     if not isinstance(fitted, Model) and hasattr(fitted, "__sklearn_is_fitted__"):
         check_is_fitted(fitted)
     model = fitted if isinstance(fitted, Model) else getattr(fitted, "model_", None)
-    if not isinstance(model, TreeForest):
-        what = type(fitted if model is None else model).__name__
+    return model if isinstance(model, Model) else None
+
+
+def forest_of(fitted: Any) -> TreeForest:
+    """Give the trees of a fitted estimator, or of a frozen model.
+
+    Of an isolation forest these add up to the mean path length, of a quantile forest to the mean.
+    """
+    model = model_of(fitted)
+    if isinstance(model, IsolationTrees | LeafRowForest):
+        model = model.trees
+    if isinstance(model, TreeForest):
+        return model
+    if model is not None:
         raise InvalidInputType(
-            f"A {what} has no trees to explain. Pass a fitted estimator of Spinney that is made "
-            "of trees, or its model_."
+            f"The model of this {type(fitted).__name__} is no sum of Spinney's own trees, so it "
+            "cannot be taken apart into them. Pass an estimator that is one, such as gradient "
+            "boosting or a forest; permutation_importance takes any estimator of Spinney."
         )
-    return model
+    raise InvalidInputType(
+        f"A {type(fitted).__name__} has no trees to explain. Pass a fitted estimator of Spinney "
+        "that is made of trees, or its model_."
+    )
 
 
 def raw_output_names(fitted: Any) -> tuple[str, ...]:
@@ -42,6 +60,8 @@ def raw_output_names(fitted: Any) -> tuple[str, ...]:
     if target.classes is not None:
         classes = [str(label) for label in target.classes]
         return tuple(classes[-1:] if forest.output.link in BINARY_LINKS else classes)
+    if target.task == "unsupervised" and forest.output.aggregate == "mean":
+        return ("mean path length",)
     if target.output_names is not None:
         return target.output_names
     n_outputs = len(forest.arrays["baseline"])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.data.row import RowReader, table_of_row
+from spinney.data.row import RowReader, plain_table_of_row, table_of_row
 from spinney.errors import InvalidInput, shorten
 from spinney.model.forest import TreeForest
 from spinney.model.model import Model
@@ -61,9 +61,10 @@ class CompiledModel:
                 return float(predictions[0]) if self._is_number else predictions
         if isinstance(row, Mapping):
             return self._answer(self._of_values(self._values(row)))
-        if isinstance(row, list | tuple) or getattr(row, "ndim", None) == 1:
-            if hasattr(row, "to_dict"):  # a row of a pandas frame
-                return self(row.to_dict())
+        is_listed = isinstance(row, list | tuple) and not _has_rows(row)
+        if is_listed or getattr(row, "ndim", None) == 1:
+            if hasattr(row, "to_dict") and all(isinstance(name, str) for name in row.index):
+                return self(row.to_dict())  # a row of a pandas frame
             values = row.tolist() if hasattr(row, "tolist") else list(row)
             return self._answer(self._of_values(values))
         predictions = self.model.predictions(row, estimator_name="the compiled model")
@@ -83,7 +84,8 @@ class CompiledModel:
         numbers = None if self._quick is None else self._reader.read(values)
         if self._quick is not None and numbers is not None:
             return self._quick(numbers)
-        table = table_of_row(self.model.schema, values)
+        of_row = plain_table_of_row if self.model.passes_tables_on else table_of_row
+        table = of_row(self.model.schema, values)
         predicted: FloatArray = self.model.predictions(table, estimator_name="the compiled model")[
             0
         ]
@@ -112,3 +114,8 @@ class CompiledModel:
                 f"The row has {n_values} values, but the model has {len(self.feature_names)} "
                 f"features: {shorten(self.feature_names)}. Give one value for each."
             )
+
+
+def _has_rows(row: Sequence[Any]) -> bool:
+    """Tell whether a list is a table: its first entry is a row."""
+    return len(row) > 0 and isinstance(row[0], list | tuple | np.ndarray)

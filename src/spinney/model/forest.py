@@ -275,6 +275,12 @@ class TreeForest(Model):
         return TreeForest(self.schema, self.target, arrays, output=self.output, policy=self.policy)
 
 
+def trees_of(model: Model) -> TreeForest | None:
+    """Give the trees of ours a model is made of, whatever it makes of their values; None: none."""
+    parts = (model, getattr(model, "trees", None), getattr(model, "members", None))
+    return next((part for part in parts if isinstance(part, TreeForest)), None)
+
+
 def flat_arrays(arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
     """Give the arrays as native code takes them: of one dimension, thresholds in full."""
     flat = {name: array.reshape(-1) for name, array in arrays.items()}

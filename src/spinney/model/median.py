@@ -125,6 +125,7 @@ class MemberMedian(Median):
     """The weighted median of fitted estimators; it lives in memory and in pickles only."""
 
     kind: ClassVar[str] = "member_median"
+    passes_tables_on = True
 
     def __init__(
         self, members: Sequence[Any], weights: FloatArray, *, schema: FeatureSchema, target: Target

@@ -25,6 +25,7 @@ class MemberSum(Model):
     """
 
     kind: ClassVar[str] = "member_sum"
+    passes_tables_on = True
 
     def __init__(
         self,

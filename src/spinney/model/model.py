@@ -40,6 +40,9 @@ class Model(abc.ABC):
     target: Target
     policy: Policy
 
+    passes_tables_on: bool = False
+    """Whether members see tables as the user gives them, and cannot read those of ours."""
+
     @abc.abstractmethod
     def predictions(
         self, X: TableLike, *, n_threads: int = 1, estimator_name: str = "this model"

@@ -118,6 +118,7 @@ class BranchingProgram(Model):
         self.edges = freeze(np.asarray(edges, np.float64))
         self.shares = freeze(np.asarray(shares, np.float64))
         self.schema, self.target, self.policy = members.schema, members.target, members.policy
+        self.passes_tables_on = members.passes_tables_on
         self._check()
         self.node_members: IntArray = freeze(members_of_nodes(self.answers))
         """Number of each node's member; -1 without one."""

@@ -96,7 +96,7 @@ class Separability(Result):
 
     def title(self) -> str:
         """Say in a line what the table shows."""
-        verb = "separates" if self.holds else "separates not"
+        verb = "separates" if self.holds else "does not separate"
         return f"A vote of {len(self.game.vote)} columns {verb} the rows"
 
 

@@ -322,6 +322,13 @@ def test_wrong_questions_are_refused_with_a_remedy(features, params, error, word
         partial_dependence(fitted, features, **{"X": frame, **params})
 
 
+@pytest.mark.parametrize("ask", [partial_dependence, individual_curves])
+def test_a_table_in_place_of_a_feature_is_told_apart_in_a_line(ask):
+    fitted, frame, _ = classified(2)
+    with pytest.raises(InvalidParameter, match=r"a DataFrame is neither .* 'age', 'income'"):
+        ask(fitted, frame, "age")
+
+
 def test_one_of_several_outputs_must_be_chosen():
     fitted, frame, _ = classified(3)
     with pytest.raises(InvalidParameter, match="3 outputs, 'a', 'b', 'c'"):

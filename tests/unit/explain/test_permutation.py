@@ -8,10 +8,20 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from sklearn.inspection import permutation_importance as their_importance
+from sklearn.linear_model import LinearRegression
 from sklearn.metrics import make_scorer, mean_absolute_error
 from tests.unit.explain.forests import boosted, classified, mean_of_vectors, mixed_frame
 
-from spinney import DecisionTreeRegressor, GradientBoostingClassifier, GradientBoostingRegressor
+from spinney import (
+    AdaBoostRegressor,
+    DecisionTreeRegressor,
+    FunctionalGradientBoostingRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    L2BoostRegressor,
+    QuantileForestRegressor,
+    RotationForestRegressor,
+)
 from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
 from spinney.explain import permutation_importance
 from spinney.explain.permutation import score_falls
@@ -197,6 +207,27 @@ def test_a_shuffled_frame_keeps_types_index_and_the_original():
         frame["tree"].astype(object).tolist(), nan_ok=True
     )
     pd.testing.assert_frame_equal(turned.drop(columns="tree"), frame.drop(columns="tree"))
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        AdaBoostRegressor(n_estimators=5, random_state=0),
+        AdaBoostRegressor(LinearRegression(), n_estimators=3, random_state=0),
+        FunctionalGradientBoostingRegressor(LinearRegression(), n_estimators=5),
+        L2BoostRegressor(n_estimators=30),
+        QuantileForestRegressor(n_estimators=10, random_state=0),
+        RotationForestRegressor(n_estimators=5, random_state=0),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_predictions_need_not_be_a_sum_of_trees(estimator):
+    X = np.random.default_rng(0).normal(size=(150, 2))
+    fitted = estimator.fit(X, X[:, 0])
+    found = asked(fitted, X, X[:, 0])
+    assert found.values[0] > 0.5
+    assert found.values[1] < 0.2
+    np.testing.assert_array_equal(asked(fitted, X.tolist(), X[:, 0]).values, found.values)
 
 
 def test_one_repeat_has_no_standard_error():

@@ -3,13 +3,27 @@
 import copy
 import datetime as dt
 import pickle
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeClassifier as SklearnTree
 
-from spinney import DecisionTreeRegressor, GradientBoostingClassifier, GradientBoostingRegressor
+from spinney import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    DecisionTreeRegressor,
+    FunctionalGradientBoostingRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    IsolationForest,
+    RandomTreesEmbedding,
+    RobustBoostClassifier,
+)
 from spinney.errors import InvalidInput, SpinneyError
 from spinney.model import Committee
 from spinney.model.compiled import CompiledModel
@@ -194,3 +208,48 @@ def test_an_error_for_unseen_categories_is_kept_for_single_rows():
         strict.predict(unknown)
     with pytest.raises(InvalidInput, match="not seen at fit: 'green'"):
         strict.compile()(unknown.iloc[0].to_dict())
+
+
+def test_a_row_of_a_frame_without_names_is_read_by_position():
+    frame = pd.DataFrame(NUMBERS)
+    fitted = GradientBoostingRegressor(max_iter=3).fit(frame, TARGET)
+    assert fitted.compile()(frame.iloc[5]) == fitted.predict(frame)[5]
+
+
+def test_a_list_of_rows_is_a_table(regressor):
+    compiled, expected = regressor.compile(), regressor.predict(NUMBERS)
+    for n_rows in (1, 5, 7):  # five rows of five features, too
+        rows = NUMBERS[:n_rows].tolist()
+        assert np.array_equal(compiled(rows), expected[:n_rows])
+        assert np.array_equal(compiled(list(map(tuple, rows))), expected[:n_rows])
+
+
+BOOSTERS_OF_OTHERS = [
+    AdaBoostClassifier(SklearnTree(max_depth=1), n_estimators=4),
+    AdaBoostRegressor(LinearRegression(), n_estimators=3, random_state=0),
+    FunctionalGradientBoostingRegressor(LinearRegression(), n_estimators=3),
+    RobustBoostClassifier(SklearnTree(max_depth=1), algorithm="martingale", n_levels=5),
+]
+
+
+@pytest.mark.parametrize("booster", BOOSTERS_OF_OTHERS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("named", [True, False])
+def test_members_of_other_libraries_are_asked_about_one_row(booster, named):
+    X = FRAME[["a", "b", "count"]].astype(float) if named else NUMBERS[:, [0, 1]]
+    is_classifier = hasattr(booster, "predict_proba")
+    fitted = clone(booster).fit(X, LABELS if is_classifier else TARGET)
+    expected = fitted.predict_proba(X) if is_classifier else fitted.predict(X)
+    compiled = fitted.compile()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # members know the names they were fitted with
+        for i in range(5):
+            rows = [X.iloc[i], X.iloc[i].to_dict()] if named else [X[i], X[i].tolist()]
+            for row in rows:
+                np.testing.assert_array_equal(compiled(row), expected[i])
+
+
+def test_an_isolation_forest_says_its_score_and_an_embedding_nothing():
+    forest = IsolationForest(n_estimators=5, random_state=0).fit(NUMBERS)
+    assert forest.compile()(NUMBERS[3]) == -forest.score_samples(NUMBERS)[3]
+    with pytest.raises(InvalidInput, match="Use transform"):
+        RandomTreesEmbedding(n_estimators=2).fit(NUMBERS).compile()

@@ -56,7 +56,7 @@ def test_stumps_cannot_separate_xor_and_trees_can():
     found = separability(XOR_LABELS[:, None] * np.column_stack(stumps))
     assert found.margin == pytest.approx(0.0, abs=1e-9)
     assert not found.holds
-    assert "separates not" in str(found)
+    assert "does not separate" in str(found)
     np.testing.assert_allclose(found.game.distribution, 0.25, atol=1e-9)
     trees = np.array(list(itertools.product([-1.0, 1.0], repeat=4))).T
     assert separability(XOR_LABELS[:, None] * trees).margin == pytest.approx(1.0)

@@ -6,9 +6,10 @@ from scipy.special import logsumexp
 
 from spinney.ensembles.adaptive.variant import Refusal, Round, Rules, TrainingRows
 from spinney.ensembles.adaptive.votes import Votes
+from spinney.ensembles.weak.hypothesis import Hypothesis
 from spinney.ensembles.weak.learners import WeakLearner
 from spinney.losses.line_search import LONGEST_MOVE
-from spinney.losses.row_weights import exp_or_infinity
+from spinney.losses.row_weights import Verdict, exp_or_infinity
 from spinney.typing import FloatArray
 
 
@@ -32,12 +33,10 @@ class Corrective(Votes):
     def round(self, learner: WeakLearner, number: int) -> Round | Refusal:
         """Make a round of AdaBoost, then weigh all votes again."""
         before = self._weights.log_mean_exp
-        margins = self._margins.copy()
         made = super().round(learner, number)
         if isinstance(made, Refusal):
             return made
         sign = 1.0 if made.weights[0] > 0 else -1.0
-        self._columns.append((self._margins - margins) / made.alpha)
         self._turns.append(sign)
         self.alphas = self._weigh_votes(np.append(self.alphas, made.alpha))
         self._margins = np.column_stack(self._columns) @ self.alphas
@@ -54,6 +53,10 @@ class Corrective(Votes):
             min_margin=float(self._margins.min() / self._total_alpha),
             ends=made.ends,
         )
+
+    def _take(self, hypothesis: Hypothesis, verdict: Verdict, signed_weight: float) -> Round:
+        self._columns.append(np.where(verdict.right, 1.0, -1.0))
+        return super()._take(hypothesis, verdict, signed_weight)
 
     @property
     def final_weights(self) -> FloatArray:

@@ -1,7 +1,7 @@
 """Leaves of random trees as features."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from scipy import sparse
@@ -26,7 +26,7 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.ensembles.trees.limits import weight_of
-from spinney.errors import InvalidModel, InvalidParameter
+from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.model import Model, Policy, TreeForest
 from spinney.model.forest import Output, TreeSum, join_trees
 from spinney.model.model import State
@@ -34,7 +34,7 @@ from spinney.randomness import Stream, random_bits, seed_from
 from spinney.resampling.bags import Bags
 from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
-from spinney.typing import AnyArray, CodeArray, FloatArray, RandomState, TableLike
+from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
 
 class RandomTreesEmbedding(TransformerMixin, Estimator):
@@ -207,11 +207,11 @@ class RandomTreesEmbedding(TransformerMixin, Estimator):
         matrix = sparse.csr_matrix((ones, columns.ravel(), ends), shape=shape)
         return matrix if self.sparse_output else matrix.toarray()
 
-    def apply(self, X: TableLike) -> CodeArray:
-        """Find the number of the leaf, within its tree, of each row in each tree."""
-        self._check_fitted()
-        return self.model_.leaf_ids(
-            X, n_threads=self._n_threads(), estimator_name=type(self).__name__
+    def compile(self) -> NoReturn:
+        """Refuse: leaves are no prediction."""
+        raise InvalidInput(
+            "RandomTreesEmbedding predicts nothing that one row could be asked about. Use "
+            "transform, or apply for the numbers of the leaves."
         )
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:

@@ -28,7 +28,7 @@ from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.model import Model, TreeForest
 from spinney.model.model import State
 from spinney.randomness import seed_from
-from spinney.typing import AnyArray, CodeArray, FloatArray, TableLike
+from spinney.typing import AnyArray, FloatArray, TableLike
 
 AUTO_STEP, AUTO_MOST = 50, 2000
 """Trees that ``n_estimators="auto"`` grows between two looks at the curve, and at most."""
@@ -249,13 +249,6 @@ class Forest(Estimator):
         means: FloatArray = (gains[some] / totals[some]).mean(axis=0)
         shares: FloatArray = means / means.sum()
         return shares
-
-    def apply(self, X: TableLike) -> CodeArray:
-        """Find the leaf each row falls into, numbered within its tree; (n_rows, n_trees)."""
-        self._check_fitted()
-        return self.model_.leaf_ids(
-            X, n_threads=self._n_threads(), estimator_name=type(self).__name__
-        )
 
     def decision_path(self, X: TableLike) -> tuple[sparse.csr_matrix, AnyArray]:
         """Say which nodes each row passes.

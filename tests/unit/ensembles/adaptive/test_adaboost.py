@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sklearn.tree
 from hypothesis import HealthCheck, assume, given, settings
+from sklearn.base import clone
 from tests.reference.adaboost import best_stump, slow_adaboost, slow_scores
 from tests.unit.ensembles.adaptive.problems import Contrary, Straight, blobs, error_stump, problems
 
@@ -244,3 +245,13 @@ def test_xor_of_random_points_is_learnt_by_trees_of_two_levels_only():
     assert deep.score(train.X, train.y) == 1.0
     assert deep.score(test.X, test.y) > 0.95
     assert flat.score(test.X, test.y) < 0.6
+
+
+def test_totally_corrective_weights_do_not_depend_on_where_they_start():
+    X, y = blobs(2)
+    booster = AdaBoostClassifier(n_estimators=8, totally_corrective=True).fit(X, y)
+    almost_nothing = clone(booster).set_params(alpha=lambda error: 1e-15 * error).fit(X, y)
+    np.testing.assert_allclose(almost_nothing.alphas_, booster.alphas_, rtol=1e-4)
+    F = almost_nothing.decision_function(X) * almost_nothing.alphas_.sum()
+    loss = np.exp(-np.where(y == 1, 1, -1) * F).mean()
+    assert almost_nothing.trace_.objective[-1] == pytest.approx(loss, rel=1e-12)
