@@ -134,20 +134,28 @@ def _labels(sampler: str | None, groups: Any, reading: Reading, n_given: int) ->
                 "with groups, or 'bootstrap'."
             )
         return reading.y.astype(np.int32)
+    check_groups(sampler, groups)
+    return None if groups is None else group_codes(groups, n_given, reading.kept)
+
+
+def check_groups(sampler: str | None, groups: Any) -> None:
+    """Refuse groups that nobody looks at, and a sampler of groups without them."""
     if (sampler == "group") != (groups is not None):
         raise InvalidInput(
             "sampler='group' and groups go together: give groups to fit, one label per row, and "
             "set sampler='group'."
         )
-    if groups is None:
-        return None
+
+
+def group_codes(groups: Any, n_given: int, kept: AnyArray | None) -> AnyArray:
+    """Give the groups of the rows that are kept (None: all) as codes from 0 on."""
     labels = read_vector(groups, "groups")
     if labels.ndim != 1 or len(labels) != n_given:
         raise InvalidInput(
             f"groups has the shape {labels.shape}: expected ({n_given},), a label for each row."
         )
-    kept = labels if reading.kept is None else labels[reading.kept]
+    own = labels if kept is None else labels[kept]
     codes: AnyArray = np.unique(
-        kept.astype(str) if kept.dtype == object else kept, return_inverse=True
+        own.astype(str) if own.dtype == object else own, return_inverse=True
     )[1].astype(np.int32)
     return codes
