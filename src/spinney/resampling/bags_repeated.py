@@ -92,8 +92,11 @@ class PoissonBags(DrawnBags):
         return float(self._n_tickets)
 
     def count(self, tree: int) -> AnyArray:
-        """Draw for each repetition of each row, and add up."""
-        drawn = poisson_draws(random_bits(self._seed, Stream.ROWS, tree), range(self._n_tickets))
+        """Draw for each repetition of each row, and add up; an empty bag gets one row."""
+        key = random_bits(self._seed, Stream.ROWS, tree)
+        drawn = poisson_draws(key, range(self._n_tickets))
+        if not drawn.any():
+            drawn[key % self._n_tickets] = 1
         if self._starts is None:
             return drawn.astype(np.uint32)
         return np.add.reduceat(drawn, self._starts).astype(np.uint32)

@@ -105,8 +105,9 @@ class Bagging(BagKeeper):
         goes_on = bool(self.warm_start) and hasattr(self, "model_")
         if goes_on and self._has_enough():
             return self
-        job = self._job(self._known.recipe.seed if goes_on else seed_from(self.random_state))
-        road = TreeRoad if is_forest(job.base, job.task, job.params) else MemberRoad
+        self.__dict__.pop("_stream", None)
+        job = self._job(self._seed_so_far() if goes_on else seed_from(self.random_state))
+        road = TreeRoad if self._grows_trees() else MemberRoad
         work = road(job, (X, y, sample_weight, groups))
         tally = self._tally(work)
         before = None
@@ -127,6 +128,10 @@ class Bagging(BagKeeper):
         """The base learner: the one that was given, or a decision tree."""
         return self._default_base() if self.estimator is None else self.estimator
 
+    def _grows_trees(self) -> bool:
+        """Tell whether members are trees of ours that grow as one forest."""
+        return is_forest(self.estimator_, self._task, self.get_params(deep=False))
+
     def _job(self, seed: int) -> Job:
         return Job(
             name=type(self).__name__,
@@ -136,6 +141,14 @@ class Bagging(BagKeeper):
             seed=seed,
             n_threads=self._n_threads(),
         )
+
+    def _seed_so_far(self) -> int:
+        if not hasattr(self, "_known"):
+            raise InvalidInput(
+                "warm_start=True cannot go on with members that learnt by partial_fit. Go on with "
+                "partial_fit, or set warm_start=False to begin anew."
+            )
+        return self._known.recipe.seed
 
     def _has_enough(self) -> bool:
         """Tell whether a fit that goes on has nothing to do, and refuse one that would go back."""
@@ -157,10 +170,9 @@ class Bagging(BagKeeper):
     def _check_same(self, work: TreeRoad | MemberRoad) -> None:
         """Refuse to go on with an ensemble of other data."""
         same_kind = isinstance(self.model_, MemberBag) == isinstance(work, MemberRoad)
-        old, new = getattr(self, "_known", None), work.known
+        old, new = self._known, work.known
         if (
-            old is None
-            or not same_kind
+            not same_kind
             or work.schema != self.model_.schema
             or not work.target.same_as(self.model_.target)
             or (new.n_given, new.recipe.n_rows) != (old.n_given, old.recipe.n_rows)

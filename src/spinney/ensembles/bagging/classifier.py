@@ -1,14 +1,14 @@
 """Bagging for classes."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
-from spinney.ensembles.bagging.bagging import BAGGING_RULES, Bagging
-from spinney.ensembles.bagging.online import OnlineBagging
+from spinney.ensembles.bagging.bagging import BAGGING_RULES
+from spinney.ensembles.bagging.online import OnlineBagging, learns_online
 from spinney.ensembles.parameters import Choice, Rule
 from spinney.ensembles.trees.decision_tree import DecisionTreeClassifier
 from spinney.errors import InvalidInput
@@ -20,7 +20,7 @@ def _decides(self: Any) -> bool:
     return hasattr(self.estimator_, "decision_function")
 
 
-class BaggingClassifier(ClassifierMixin, OnlineBagging, Bagging):
+class BaggingClassifier(ClassifierMixin, OnlineBagging):
     """Bagging: clones of one learner, each on a sample of the rows, vote on classes.
 
     The parameters are those of scikit-learn 1.9 in its order, then ours. What we do differently:
@@ -159,6 +159,30 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging, Bagging):
         shares = self.predict_proba(X)
         labels: AnyArray = self.classes_[shares.argmax(axis=1)]
         return labels
+
+    @available_if(learns_online)
+    def partial_fit(
+        self, X: TableLike, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Let members learn from rows that arrived, each counted by Poisson draws of mean 1.
+
+        Offered where the base learner has ``partial_fit``. However rows are divided into portions,
+        a member counts them the same.
+
+        Parameters
+        ----------
+        X, y : rows
+        classes : labels
+            All that will ever come; needed at the first call.
+        sample_weight : numbers, optional
+            Whole weights are repetitions.
+
+        Returns
+        -------
+        self
+        """
+        self._learn_more(X, y, classes, sample_weight)
+        return self
 
     @available_if(_decides)
     def decision_function(self, X: TableLike) -> FloatArray:

@@ -1,19 +1,20 @@
 """Bagging for numbers."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from sklearn.base import RegressorMixin
 from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 
-from spinney.ensembles.bagging.bagging import BAGGING_RULES, Bagging
-from spinney.ensembles.bagging.online import OnlineBagging
+from spinney.ensembles.bagging.bagging import BAGGING_RULES
+from spinney.ensembles.bagging.online import OnlineBagging, learns_online
 from spinney.ensembles.parameters import Choice, Rule
 from spinney.ensembles.trees.decision_tree import DecisionTreeRegressor
 from spinney.typing import FloatArray, RandomState, TableLike
 
 
-class BaggingRegressor(RegressorMixin, OnlineBagging, Bagging):
+class BaggingRegressor(RegressorMixin, OnlineBagging):
     """Bagging: clones of one learner, each on a sample of the rows, whose numbers are averaged.
 
     The parameters are those of :class:`BaggingClassifier`, except that ``aggregation`` is "mean",
@@ -74,9 +75,30 @@ class BaggingRegressor(RegressorMixin, OnlineBagging, Bagging):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        several = get_tags(self.estimator_).target_tags.multi_output
+        base = self.estimator_
+        several = hasattr(base, "__sklearn_tags__") and get_tags(base).target_tags.multi_output
         tags.target_tags.multi_output = several and self.aggregation == "mean"
         return tags
+
+    @available_if(learns_online)
+    def partial_fit(self, X: TableLike, y: Any, sample_weight: Any = None) -> Self:
+        """Let members learn from rows that arrived, each counted by Poisson draws of mean 1.
+
+        Offered where the base learner has ``partial_fit``. However rows are divided into portions,
+        a member counts them the same.
+
+        Parameters
+        ----------
+        X, y : rows
+        sample_weight : numbers, optional
+            Whole weights are repetitions.
+
+        Returns
+        -------
+        self
+        """
+        self._learn_more(X, y, None, sample_weight)
+        return self
 
     def predict(self, X: TableLike) -> FloatArray:
         """Mean (or median) of what the members say; (n_rows,) or (n_rows, n_outputs)."""

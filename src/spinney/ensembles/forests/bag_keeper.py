@@ -30,6 +30,8 @@ class BagKeeper(Estimator):
     def estimators_samples_(self) -> list[AnyArray]:
         """Rows each member was fitted on, by their numbers, as often as it counts them."""
         check_is_fitted(self)
+        if not hasattr(self, "_known"):
+            raise AttributeError("which rows members saw is not kept by partial_fit; use fit")
         return self._known.samples(len(self.model_))
 
     def _forget_out_of_bag(self) -> None:
