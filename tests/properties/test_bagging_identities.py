@@ -118,7 +118,9 @@ def test_variance_falls_for_trees_and_not_for_linear_models():
 def test_more_members_do_not_overfit():
     train, test = make_twonorm(200, random_state=0), make_twonorm(2000, random_state=1)
     scores = [
-        BaggingClassifier(n_estimators=n, random_state=0).fit(train.X, train.y).score(test.X, test.y)
+        BaggingClassifier(n_estimators=n, random_state=0)
+        .fit(train.X, train.y)
+        .score(test.X, test.y)
         for n in (5, 50, 500)
     ]
     assert scores[0] < scores[1] < scores[2] + 0.01

@@ -85,7 +85,9 @@ def test_waveform_and_the_number_of_members():
         15,
         lambda _: DecisionTreeClassifier(),
         *(
-            lambda seed, n=n: BaggingClassifier(n_estimators=n, aggregation="hard", random_state=seed)
+            lambda seed, n=n: BaggingClassifier(
+                n_estimators=n, aggregation="hard", random_state=seed
+            )
             for n in (10, 25, 50, 100)
         ),
     )

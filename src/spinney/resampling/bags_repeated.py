@@ -33,10 +33,10 @@ def _poisson_ends() -> AnyArray:
 
     By rational numbers: no machine's logarithm can move an end.
     """
-    inverse_e = sum(Fraction((-1) ** k, math.factorial(k)) for k in range(40))
+    inverse_e = sum((Fraction((-1) ** k, math.factorial(k)) for k in range(40)), Fraction(0))
     ends, total = [], Fraction(0)
     for k in range(20):
-        total += inverse_e / math.factorial(k)
+        total += inverse_e * Fraction(1, math.factorial(k))
         ends.append(int(total * 2**64))
     return np.array([end for end in ends if end < 2**64], np.uint64)
 

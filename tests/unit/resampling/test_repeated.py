@@ -1,5 +1,6 @@
 """Poisson bags, pasting and draws of features: by definition, and as draws must be."""
 
+import itertools
 import math
 
 import numpy as np
@@ -32,7 +33,7 @@ def test_ends_of_poisson_draws_are_those_of_the_distribution():
 @given(cuts=st.lists(st.integers(1, 99), max_size=5), key=st.integers(0, 2**64 - 1))
 def test_draws_do_not_depend_on_the_portions_in_which_rows_arrive(cuts, key):
     ends = [0, *sorted(cuts), 100]
-    parts = [poisson_draws(key, range(a, b)) for a, b in zip(ends, ends[1:], strict=False) if b > a]
+    parts = [poisson_draws(key, range(a, b)) for a, b in itertools.pairwise(ends) if b > a]
     assert np.concatenate(parts).tolist() == poisson_draws(key, range(100)).tolist()
 
 
@@ -91,7 +92,10 @@ def test_recipes_survive_their_state(sampler):
 
 
 @given(
-    n=st.integers(1, 12), share=st.floats(0.01, 1), seed=st.integers(0, 2**63), replace=st.booleans()
+    n=st.integers(1, 12),
+    share=st.floats(0.01, 1),
+    seed=st.integers(0, 2**63),
+    replace=st.booleans(),
 )
 def test_features_are_drawn_in_order_and_as_many_as_wanted(n, share, seed, replace):
     n_drawn = max(1, int(share * n))

@@ -200,14 +200,8 @@ class Bagging(BagKeeper):
                 "leaves rows out of bags. Set one of them, a max_samples below 1, or "
                 "oob_score=False."
             )
-        is_trees = isinstance(work, TreeRoad)
-        y, weights = (
-            (work.rows.reading.y, work.rows.row_weights)
-            if is_trees
-            else (work.y, work.row_weights)
-        )
         is_median = self.get_params(deep=False)["aggregation"] == "median"
-        return (MedianTally if is_median else Tally)(y, work.target, weights)
+        return (MedianTally if is_median else Tally)(work.y, work.target, work.row_weights)
 
     def _warn_of_unasked(self, tally: Tally) -> None:
         if not tally.asked.all():
@@ -298,5 +292,3 @@ class Bagging(BagKeeper):
         super()._adopt_attributes(others, arrays)
         seed = self._known.recipe.seed
         self._draws = FeatureDraws(n, features[0], seed, replace=bool(features[1]))
-
-

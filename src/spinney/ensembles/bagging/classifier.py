@@ -160,7 +160,7 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
         labels: AnyArray = self.classes_[shares.argmax(axis=1)]
         return labels
 
-    @available_if(learns_online)
+    @available_if(learns_online)  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: TableLike, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Self:
@@ -184,12 +184,14 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
         self._learn_more(X, y, classes, sample_weight)
         return self
 
-    @available_if(_decides)
+    @available_if(_decides)  # type: ignore[untyped-decorator]
     def decision_function(self, X: TableLike) -> FloatArray:
         """Mean of the members' decision functions, where the base learner has one."""
         self._check_fitted()
         if not isinstance(self.model_, MemberBag):
-            raise AttributeError("trees have no decision_function")
+            raise InvalidInput(
+                "The members are trees, which have no decision_function. Use predict_proba."
+            )
         decisions = self._each(_decisions, X, self.model_)
         shapes = {one.shape for one in decisions}
         if len(shapes) > 1:

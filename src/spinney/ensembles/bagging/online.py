@@ -56,7 +56,8 @@ class Arrivals:
         numbers = range(self.n_arrived, self.n_arrived + int(ends[-1]))
         key = random_bits(self.job.seed, Stream.ROWS, member)
         totals = np.concatenate([[0], np.cumsum(poisson_draws(key, numbers))])
-        return totals[ends] - totals[ends - repeats]
+        counts: AnyArray = totals[ends] - totals[ends - repeats]
+        return counts
 
     def columns(self, member: int) -> AnyArray | None:
         """Give the columns of a member; None: all."""
@@ -107,9 +108,10 @@ class OnlineBagging(Bagging):
             )
         job = self._job(seed_from(self.random_state))
         schema = member_schema(table)
-        if isinstance(getattr(self, "model_", None), MemberBag):
-            members = list(self.model_.members)
-            there = Arrivals(job, self.model_.schema, self.model_.target, self._draws, members)
+        model = getattr(self, "model_", None)
+        if isinstance(model, MemberBag):
+            members = list(model.members)
+            there = Arrivals(job, model.schema, model.target, self._draws, members)
             there.began.update(range(len(members)))
             return there
         target = _target(job, y, classes, n_rows_of(table))

@@ -80,7 +80,7 @@ class BaggingRegressor(RegressorMixin, OnlineBagging):
         tags.target_tags.multi_output = several and self.aggregation == "mean"
         return tags
 
-    @available_if(learns_online)
+    @available_if(learns_online)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: TableLike, y: Any, sample_weight: Any = None) -> Self:
         """Let members learn from rows that arrived, each counted by Poisson draws of mean 1.
 

@@ -96,6 +96,7 @@ class TreeRoad:
         check_criterion(reading, self._tree["criterion"])
         self._check_median(reading)
         self.schema, self.target = reading.schema, reading.target
+        self.y, self.row_weights = reading.y, reading.weights
         self.known = Knowledge.of(self.rows)
         self.features = job.features(len(reading.schema.names))
         self.bags = self.rows.recipe.bags()

@@ -90,7 +90,9 @@ def test_friedmans_function_gets_breimans_gain():
             BaggingRegressor(n_estimators=50, random_state=seed),
             IteratedBaggingRegressor(random_state=seed),
         )
-        errors.append([np.mean((m.fit(train.X, train.y).predict(TEST.X) - TEST.y) ** 2) for m in pair])
+        errors.append(
+            [np.mean((m.fit(train.X, train.y).predict(TEST.X) - TEST.y) ** 2) for m in pair]
+        )
     bagged, iterated = np.mean(errors, axis=0)
     assert bagged == pytest.approx(6.2, abs=0.8)
     assert iterated < bagged - 0.8

@@ -21,6 +21,7 @@ class Memory(ClassifierMixin, BaseEstimator):
     """Remembers the rows it was taught, and how they were counted."""
 
     def partial_fit(self, X, y, classes=None):
+        del y
         self.seen_ = np.r_[getattr(self, "seen_", np.empty(0)), X[:, 0]]
         self.classes_ = classes
         return self
@@ -59,7 +60,9 @@ def test_portions_do_not_matter(base, portions):
 
 
 def test_counts_are_poisson_draws():
-    counts = [np.bincount(member.seen_.astype(int), minlength=90) for member in taught(Memory(), [])]
+    counts = [
+        np.bincount(member.seen_.astype(int), minlength=90) for member in taught(Memory(), [])
+    ]
     assert np.mean(counts) == pytest.approx(1.0, abs=0.12)
     assert np.var(counts) == pytest.approx(1.0, abs=0.2)
     assert len({tuple(own) for own in counts}) == 8
@@ -76,11 +79,11 @@ def test_a_weight_is_a_repetition():
 
 
 def test_real_learners_learn():
-    for base, least in ((GaussianNB(), 0.93), (MLPClassifier((8,), learning_rate_init=0.05), 0.6)):
+    for base, n_passes in ((GaussianNB(), 1), (MLPClassifier((8,), learning_rate_init=0.05), 20)):
         bag = BaggingClassifier(base, 10, random_state=0, max_features=3)
-        for part in np.split(np.arange(150), [50, 100]):
+        for part in np.split(np.arange(150), [50, 100]) * n_passes:
             bag.partial_fit(IRIS[part], SPECIES[part], classes=[0, 1, 2])
-        assert bag.score(IRIS, SPECIES) > least
+        assert bag.score(IRIS, SPECIES) > 0.9
         assert len(bag.estimators_) == 10
     bag = BaggingRegressor(SGDRegressor(), 10, random_state=0)
     for _ in range(40):
