@@ -92,7 +92,8 @@ def test_the_committee_is_no_worse_than_its_members_on_average(seed, sampler):
 def test_share_of_rows_in_a_bootstrap(n):
     """1 - (1 - 1/n)**n, which goes to 0.632; the count of a row has variance 1 - 1/n."""
     X = np.arange(float(n)).reshape(-1, 1)
-    bag = BaggingRegressor(DecisionTreeRegressor(max_depth=1), 400, random_state=0).fit(X, X[:, 0])
+    stump = DecisionTreeRegressor(max_depth=1)
+    bag = BaggingRegressor(stump, 2000, random_state=0).fit(X, X[:, 0])
     counts = np.array([np.bincount(rows, minlength=n) for rows in bag.estimators_samples_])
     assert (counts.sum(axis=1) == n).all()
     assert (counts > 0).mean() == pytest.approx(1 - (1 - 1 / n) ** n, abs=0.02)

@@ -16,7 +16,7 @@ class FeatureDraws:
     --------
     >>> draws = FeatureDraws(n_features=6, n_drawn=3, seed=0)
     >>> draws.draw(0).tolist(), draws.draw(1).tolist()
-    ([1, 3, 5], [0, 1, 4])
+    ([0, 1, 3], [0, 1, 2])
     """
 
     n_features: int
@@ -48,7 +48,7 @@ class FeatureDraws:
         Examples
         --------
         >>> FeatureDraws(n_features=3, n_drawn=1, seed=0).allowed(range(2)).tolist()
-        [[0, 1, 0], [0, 1, 0]]
+        [[0, 1, 0], [0, 0, 1]]
         """
         if self.takes_all:
             return np.empty((0, self.n_features), np.uint8)

@@ -3,6 +3,14 @@
 import pytest
 from tests.parity.sklearn_bagging.exceptions import EXCEPTIONS
 from tests.parity.their_module import expect_exceptions
+from threadpoolctl import threadpool_limits
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Members are tiny, and threads of linear algebra would wait for each other."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture

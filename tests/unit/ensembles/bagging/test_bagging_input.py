@@ -118,7 +118,7 @@ def test_tables_that_do_not_fit(base):
     bag = BaggingClassifier(base, 3, random_state=0).fit(IRIS, SPECIES)
     with pytest.raises(ValueError, match="3 features, but BaggingClassifier is expecting 4"):
         bag.predict(IRIS[:, :3])
-    with pytest.raises(ValueError, match="2D|2-D|two|columns"):
+    with pytest.raises(ValueError, match=r"2D|2-D|two|columns"):
         BaggingClassifier(base).fit(IRIS[:, 0], SPECIES)
     with pytest.raises(ValueError, match=r"inconsistent|rows|samples"):
         BaggingClassifier(base).fit(IRIS, SPECIES[:-1])
