@@ -25,8 +25,8 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
 
     The parameters are those of scikit-learn 1.9 in its order, then ours. What we do differently:
     the base learner is our decision tree unless one is given, and bags of it grow as one forest on
-    one ranked table, many times as fast as one by one; whole weights are repetitions of rows,
-    whatever the sampler; the ensemble does not depend on threads, jobs or backends.
+    one ranked table, without a copy; a bootstrap, pasting and Poisson draws take whole weights for
+    repetitions of rows; the ensemble does not depend on threads, jobs or backends.
 
     Parameters
     ----------

@@ -124,8 +124,8 @@ class PastingRegressor(BaggingRegressor):
 class RandomSubspaceClassifier(BaggingClassifier):
     """Random subspaces: every member sees all rows and half of the features.
 
-    The parameters are those of :class:`BaggingClassifier`; only the defaults of ``bootstrap`` and
-    ``max_features`` differ.
+    The parameters are those of :class:`BaggingClassifier`; only the defaults of ``bootstrap``,
+    ``max_features`` and ``n_estimators`` differ: half-blind members should be many.
 
     References
     ----------
@@ -144,7 +144,7 @@ class RandomSubspaceClassifier(BaggingClassifier):
     def __init__(
         self,
         estimator: Any = None,
-        n_estimators: int = 10,
+        n_estimators: int = 50,
         *,
         max_samples: float | None = None,
         max_features: float = 0.5,
@@ -180,8 +180,8 @@ class RandomSubspaceClassifier(BaggingClassifier):
 class RandomSubspaceRegressor(BaggingRegressor):
     """Random subspaces: every member sees all rows and half of the features.
 
-    The parameters are those of :class:`BaggingRegressor`; only the defaults of ``bootstrap`` and
-    ``max_features`` differ.
+    The parameters are those of :class:`BaggingRegressor`; only the defaults of ``bootstrap``,
+    ``max_features`` and ``n_estimators`` differ: half-blind members should be many.
 
     References
     ----------
@@ -200,7 +200,7 @@ class RandomSubspaceRegressor(BaggingRegressor):
     def __init__(
         self,
         estimator: Any = None,
-        n_estimators: int = 10,
+        n_estimators: int = 50,
         *,
         max_samples: float | None = None,
         max_features: float = 0.5,
@@ -237,7 +237,8 @@ class RandomPatchesClassifier(BaggingClassifier):
     """Random patches: every member sees half of the rows and half of the features.
 
     The parameters are those of :class:`BaggingClassifier`; only the defaults of ``bootstrap``,
-    ``max_samples`` and ``max_features`` differ.
+    ``max_samples``, ``max_features`` and ``n_estimators`` differ: half-blind members should be
+    many.
 
     References
     ----------
@@ -255,7 +256,7 @@ class RandomPatchesClassifier(BaggingClassifier):
     def __init__(
         self,
         estimator: Any = None,
-        n_estimators: int = 10,
+        n_estimators: int = 50,
         *,
         max_samples: float | None = 0.5,
         max_features: float = 0.5,
@@ -292,7 +293,8 @@ class RandomPatchesRegressor(BaggingRegressor):
     """Random patches: every member sees half of the rows and half of the features.
 
     The parameters are those of :class:`BaggingRegressor`; only the defaults of ``bootstrap``,
-    ``max_samples`` and ``max_features`` differ.
+    ``max_samples``, ``max_features`` and ``n_estimators`` differ: half-blind members should be
+    many.
 
     References
     ----------
@@ -310,7 +312,7 @@ class RandomPatchesRegressor(BaggingRegressor):
     def __init__(
         self,
         estimator: Any = None,
-        n_estimators: int = 10,
+        n_estimators: int = 50,
         *,
         max_samples: float | None = 0.5,
         max_features: float = 0.5,
