@@ -156,8 +156,8 @@ void bind_forest_trees(nb::module_& module) {
             },
             "columns"_a, "category_bins"_a, "weights"_a, "max_bins"_a, "n_threads"_a)
         .def_prop_ro("n_rows", &RankedColumns::n_rows)
-        .def("grow", &grow, "target"_a, "given"_a, "draws"_a, "choices"_a, "settings"_a,
-             "trees"_a, "n_threads"_a,
+        .def("grow", &grow, "target"_a, "given"_a, "draws"_a, "choices"_a, "settings"_a, "trees"_a,
+             "n_threads"_a,
              "Grow trees (first, how many) of a forest; nodes in preorder. given: how often each "
              "tree counts each row, or empty; draws: (how many, last ticket of each row), (0, "
              "none): every row once; choices: (features each tree may split on, its own seed), "
