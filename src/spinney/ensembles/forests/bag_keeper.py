@@ -9,10 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import Tally
-from spinney.errors import InvalidModel
+from spinney.errors import InvalidInput, InvalidModel
 from spinney.model import TreeForest
 from spinney.model.model import State
-from spinney.typing import AnyArray, FloatArray
+from spinney.typing import AnyArray, FloatArray, TableLike
 
 _SCORES = ("oob_curve", "oob_answers")
 
@@ -33,6 +33,24 @@ class BagKeeper(Estimator):
         if not hasattr(self, "_known"):
             raise AttributeError("which rows members saw is not kept by partial_fit; use fit")
         return self._known.samples(len(self.model_))
+
+    def out_of_bag(self, X: TableLike) -> AnyArray:
+        """Say which members did not see which rows: booleans (n_rows, n_members).
+
+        X must be the table ``fit`` was given; only its number of rows is looked at.
+        """
+        self._check_fitted()
+        if not hasattr(self, "_known"):
+            raise InvalidInput(
+                "Which rows members saw is not kept by partial_fit. Use fit to ask about it."
+            )
+        n_rows = int(X.shape[0]) if hasattr(X, "shape") else len(X)
+        if n_rows != self._known.n_given:
+            raise InvalidInput(
+                f"X has {n_rows} rows, but the ensemble was fitted on {self._known.n_given}: which "
+                "members did not see a row is known for those alone. Give the same table."
+            )
+        return self._known.unseen(len(self.model_))
 
     def _forget_out_of_bag(self) -> None:
         for name in ("oob_score_", "oob_curve_", self._oob_name):

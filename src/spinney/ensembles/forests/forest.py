@@ -8,7 +8,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.data.intake import read_table
 from spinney.ensembles.fitting import IntakeSettings
 from spinney.ensembles.forests.bag_keeper import BagKeeper
 from spinney.ensembles.forests.growing import (
@@ -278,17 +277,3 @@ class Forest(BagKeeper):
         with np.errstate(invalid="ignore"):
             shares: FloatArray = meetings / (asked @ asked.T)
         return shares
-
-    def out_of_bag(self, X: TableLike) -> AnyArray:
-        """Say which trees did not see which rows: booleans (n_rows, n_trees).
-
-        X must be the table the forest was fitted on; only its number of rows is looked at.
-        """
-        self._check_fitted()
-        n_rows = read_table(X).n_rows
-        if n_rows != self._known.n_given:
-            raise InvalidInput(
-                f"X has {n_rows} rows, but the forest was fitted on {self._known.n_given}: which "
-                "trees did not see a row is known for those alone. Give the same table."
-            )
-        return self._known.unseen(len(self.model_))

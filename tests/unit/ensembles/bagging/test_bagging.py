@@ -6,14 +6,19 @@ import pickle
 
 import joblib
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import sklearn.ensemble
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier as TheirTree
 
@@ -118,6 +123,31 @@ def test_out_of_bag_of_numbers_by_definition(base, aggregation):
     assert bag.oob_score_ == pytest.approx(r2_score(PROGRESS, wanted[:, 0]))
     small = clone(bag).set_params(n_estimators=25).fit(DIABETES, PROGRESS)
     assert bag.oob_curve_[:25] == pytest.approx(small.oob_curve_)
+
+
+@pytest.mark.parametrize("base", [None, GaussianNB(), KNeighborsClassifier()], ids=str)
+def test_rows_of_weight_0_are_neither_seen_nor_asked_about(base):
+    weights = np.where(np.arange(150) % 5 == 0, 0.0, 2.0)
+    bag = BaggingClassifier(base, 40, oob_score=True, max_samples=0.5, random_state=0)
+    bag.fit(IRIS, LABELS, weights)
+    assert all((rows % 5 != 0).all() for rows in bag.estimators_samples_)
+    assert bag.out_of_bag(IRIS)[::5].all()
+    wanted = by_definition(bag, IRIS, 3)
+    wanted[::5] = np.nan
+    assert bag.oob_decision_function_ == pytest.approx(wanted, abs=1e-10, nan_ok=True)
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_frames_reach_members_as_they_are(library):
+    columns = {"width": IRIS[:, 3], "place": np.array(["n", "s", "w"])[SPECIES], "odd": IRIS[:, 1]}
+    table = library(columns)
+    by_name = make_column_transformer((OneHotEncoder(), ["place"]), remainder="passthrough")
+    bag = BaggingClassifier(make_pipeline(by_name, GaussianNB()), random_state=0, oob_score=True)
+    bag.set_params(n_estimators=30).fit(table, LABELS)
+    assert bag.oob_score_ > 0.95
+    assert bag.feature_names_in_.tolist() == ["width", "place", "odd"]
+    with pytest.raises(ValueError, match="feature names"):
+        bag.predict(table.rename({"odd": "even"}) if library is pl.DataFrame else table[["odd"]])
 
 
 @pytest.mark.parametrize("base", [None, TheirTree(max_depth=2)], ids=str)
