@@ -9,6 +9,7 @@ namespace spinney::bindings {
 namespace {
 
 using Counts = nb::ndarray<const std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Marks = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Numbers = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 /// The targets of rows, with lengths checked at the door; keeps the arrays it borrows.
@@ -68,12 +69,19 @@ Repetitions drawn(std::size_t n_rows, std::size_t n_draws, const Array<std::int6
 }
 
 nb::dict grow(const RankedColumns& columns, const ForestTarget& target, const Counts& given,
-              std::pair<std::size_t, Array<std::int64_t>> draws, const ForestSettings& settings,
+              std::pair<std::size_t, Array<std::int64_t>> draws,
+              const std::pair<Marks, Array<std::uint64_t>>& choices, const ForestSettings& settings,
               std::pair<std::size_t, std::size_t> trees, int n_threads) {
     const ForestRows& rows = target.rows();
     Repetitions repetitions = drawn(rows.n_rows, draws.first, draws.second);
     repetitions.given = {given.data(), given.size()};
     const bool any_given = given.size() > 0;
+    const OwnChoices own = {{choices.first.data(), choices.first.size()}, view(choices.second)};
+    if ((!own.allowed.empty() && (choices.first.shape(0) != trees.second ||
+                                  choices.first.shape(1) != columns.n_features())) ||
+        (!own.seeds.empty() && own.seeds.size() != trees.second)) {
+        throw Failure(FailureKind::kInvalidInput, "features or seeds do not fit the trees");
+    }
     const std::size_t n_directions = settings.directions.size();
     if ((n_directions != 0 && n_directions != columns.n_features()) ||
         rows.n_rows != columns.n_rows() ||
@@ -83,8 +91,8 @@ nb::dict grow(const RankedColumns& columns, const ForestTarget& target, const Co
     GrownForest forest;
     {
         nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
-        forest =
-            grow_forest(columns, rows, repetitions, settings, trees.first, trees.second, n_threads);
+        forest = grow_forest(columns, rows, repetitions, own, settings, trees.first, trees.second,
+                             n_threads);
     }
     nb::dict arrays = as_dict(std::move(forest.nodes), rows.n_outputs);
     nb::del(arrays["bin"]);
@@ -148,11 +156,12 @@ void bind_forest_trees(nb::module_& module) {
             },
             "columns"_a, "category_bins"_a, "weights"_a, "max_bins"_a, "n_threads"_a)
         .def_prop_ro("n_rows", &RankedColumns::n_rows)
-        .def("grow", &grow, "target"_a, "given"_a, "draws"_a, "settings"_a, "trees"_a,
+        .def("grow", &grow, "target"_a, "given"_a, "draws"_a, "choices"_a, "settings"_a, "trees"_a,
              "n_threads"_a,
              "Grow trees (first, how many) of a forest; nodes in preorder. given: how often each "
              "tree counts each row, or empty; draws: (how many, last ticket of each row), (0, "
-             "none): every row once.");
+             "none): every row once; choices: (features each tree may split on, its own seed), "
+             "each empty or one row per tree.");
 
     module.def("draw_repetitions", &draw, "n_rows"_a, "draws"_a, "seed"_a, "trees"_a,
                "How often trees (first, how many) of a forest draw each row; (n_trees, n_rows).");

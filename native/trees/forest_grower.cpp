@@ -94,10 +94,15 @@ bool fits_binary(const ForestRows& rows, const Repetitions& repetitions) {
            most <= BinaryCounts::kMostRepetitions && total < (std::size_t{1} << 31);
 }
 
+std::span<const std::uint8_t> allowed_features(const OwnChoices& own, std::size_t n_features,
+                                               std::size_t tree) {
+    return own.allowed.empty() ? own.allowed : own.allowed.subspan(tree * n_features, n_features);
+}
+
 template <class Target>
 void grow_all(const RankedColumns& columns, const ForestRows& rows, const Repetitions& repetitions,
-              const ForestSettings& settings, std::size_t first_tree, int n_threads,
-              std::vector<ForestTree>& trees) {
+              const OwnChoices& own, const ForestSettings& settings, std::size_t first_tree,
+              int n_threads, std::vector<ForestTree>& trees) {
     std::optional<RowValues> values;
     if (settings.search == SplitSearch::kRandom) values.emplace(columns);
     const RowValues* by_row = values ? &*values : nullptr;
@@ -115,16 +120,17 @@ void grow_all(const RankedColumns& columns, const ForestRows& rows, const Repeti
         std::vector<std::uint32_t> counts(rows.n_rows);
         for (std::size_t t = next++; t < trees.size(); t = next++) {
             const std::uint64_t seed = tree_seed(settings.tree.seed, first_tree + t);
-            std::span<const std::uint32_t> own = counts;
+            std::span<const std::uint32_t> drawn = counts;
             if (!repetitions.given.empty()) {
-                own = repetitions.given.subspan(t * rows.n_rows, rows.n_rows);
+                drawn = repetitions.given.subspan(t * rows.n_rows, rows.n_rows);
             } else if (repetitions.n_draws == 0) {
                 std::fill(counts.begin(), counts.end(), 1U);
             } else {
                 std::fill(counts.begin(), counts.end(), 0U);
                 draw_repetitions(repetitions, seed, counts);
             }
-            trees[t] = grower.grow(own, seed);
+            trees[t] = grower.grow(drawn, allowed_features(own, columns.n_features(), t),
+                                   own.seeds.empty() ? seed : tree_seed(own.seeds[t], 0));
         }
     });
 }
@@ -175,11 +181,12 @@ void draw_repetitions(const Repetitions& from, std::uint64_t seed,
 }
 
 GrownForest grow_forest(const RankedColumns& columns, const ForestRows& rows,
-                        const Repetitions& repetitions, const ForestSettings& settings,
-                        std::size_t first_tree, std::size_t n_trees, int n_threads) {
+                        const Repetitions& repetitions, const OwnChoices& own,
+                        const ForestSettings& settings, std::size_t first_tree, std::size_t n_trees,
+                        int n_threads) {
     std::vector<ForestTree> trees(n_trees);
     const auto grow = [&]<class Target>(std::type_identity<Target>) {
-        grow_all<Target>(columns, rows, repetitions, settings, first_tree, n_threads, trees);
+        grow_all<Target>(columns, rows, repetitions, own, settings, first_tree, n_threads, trees);
     };
     if (!rows.classes.empty()) {
         if (fits_binary(rows, repetitions)) {

@@ -30,6 +30,14 @@ struct Repetitions {
     std::span<const std::int64_t> last_ticket;
 };
 
+/// What trees have of their own; empty: nothing.
+struct OwnChoices {
+    /// n_trees rows of n_features bytes: 1 where the tree may split on the feature.
+    std::span<const std::uint8_t> allowed;
+    /// By tree: the seed of its features and thresholds, as if it were the only tree.
+    std::span<const std::uint64_t> seeds;
+};
+
 /// The seed of one tree of a forest: its draws of rows, features and thresholds.
 std::uint64_t tree_seed(std::uint64_t forest_seed, std::size_t tree);
 
@@ -46,7 +54,8 @@ struct ForestSettings {
 /// Grows trees number first_tree, first_tree + 1, ... of a forest. A tree depends on its number and
 /// the seed, not on the others: neither threads nor the order of work can change it.
 GrownForest grow_forest(const RankedColumns& columns, const ForestRows& rows,
-                        const Repetitions& repetitions, const ForestSettings& settings,
-                        std::size_t first_tree, std::size_t n_trees, int n_threads);
+                        const Repetitions& repetitions, const OwnChoices& own,
+                        const ForestSettings& settings, std::size_t first_tree, std::size_t n_trees,
+                        int n_threads);
 
 }  // namespace spinney

@@ -1,6 +1,7 @@
 /// The rows of a small subtree, sorted once by every feature.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <type_traits>
 
@@ -48,8 +49,10 @@ class SortedBlock : private SplitJudge<Target> {
         return first >= base_ && last <= base_ + items_.size();
     }
 
-    /// Begins a subtree: its rows, which are at `base` of all, and at most `most_rows`.
-    void load(std::span<const TreeRow> items, std::size_t base) {
+    /// Begins a subtree: its rows, which are at `base` of all, and at most `most_rows`; and the
+    /// features that will be searched, the same for all blocks of a tree.
+    void load(std::span<const TreeRow> items, std::size_t base,
+              std::span<const std::uint32_t> features) {
         items_ = items;
         base_ = base;
         moves_ = {};
@@ -58,13 +61,17 @@ class SortedBlock : private SplitJudge<Target> {
             ids_[id] = static_cast<std::uint16_t>(id);
             payloads_[id] = this->target_.payload(items[id], id);
         }
-        for (std::size_t f = 0; f < varies_.size(); ++f) {
+        for (const std::uint32_t f : features) {
             const RankedFeature& feature = this->columns_.feature(f);
             varies_[f] = !feature.is_categorical && sort_feature(feature, keys(f));
         }
     }
 
-    void forget() { items_ = {}; }
+    /// Before the first block of a tree.
+    void forget() {
+        items_ = {};
+        std::fill(varies_.begin(), varies_.end(), std::uint8_t{0});
+    }
 
     /// Sums the rows of a node.
     void sum(std::size_t first, std::size_t last, std::int64_t* total) {

@@ -54,13 +54,16 @@ class TreeGrower {
           block_rows_(room_of_blocks()),
           block_(columns, target_, rules_of(rows, settings), block_rows_),
           cuts_(columns, values, target_, rules_of(rows, settings), rows.n_rows),
-          n_wanted_(wanted(settings, columns.n_features())),
+          n_wanted_(wanted(columns.n_features())),
           features_(columns.n_features()),
           items_(rows.n_rows) {
         std::iota(features_.begin(), features_.end(), 0U);
     }
 
-    ForestTree grow(std::span<const std::uint32_t> repetitions, std::uint64_t seed) {
+    /// allowed: 1 for each feature the tree may split on; empty: it may split on all.
+    ForestTree grow(std::span<const std::uint32_t> repetitions,
+                    std::span<const std::uint8_t> allowed, std::uint64_t seed) {
+        if (!allowed.empty()) allow(allowed);
         items_.clear();
         for (std::uint32_t row = 0; row < rows_.n_rows; ++row) {
             if (repetitions[row] > 0) items_.add(row, target_.mark(row, repetitions[row]));
@@ -164,9 +167,17 @@ class TreeGrower {
         return born;
     }
 
-    static std::size_t wanted(const ForestSettings& settings, std::size_t n_features) {
-        const auto limit = static_cast<std::size_t>(settings.tree.max_features);
+    std::size_t wanted(std::size_t n_features) const {
+        const auto limit = static_cast<std::size_t>(settings_.tree.max_features);
         return limit == 0 ? n_features : std::min(limit, n_features);
+    }
+
+    void allow(std::span<const std::uint8_t> allowed) {
+        features_.clear();
+        for (std::uint32_t f = 0; f < allowed.size(); ++f) {
+            if (allowed[f] != 0) features_.push_back(f);
+        }
+        n_wanted_ = wanted(features_.size());
     }
 
     static SplitRules rules_of(const ForestRows& rows, const ForestSettings& settings) {
@@ -182,7 +193,7 @@ class TreeGrower {
         RankSplit best;
         if (!may_split(node)) return best;
         if (node.n_rows() <= block_rows_ && !block_.covers(node.first, node.last)) {
-            block_.load(items, node.first);
+            block_.load(items, node.first, features_);
         }
         if (settings_.search == SplitSearch::kRandom) {
             cuts_.enter(items, total_.data(), node.bounds);

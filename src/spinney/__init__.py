@@ -11,6 +11,19 @@ if TYPE_CHECKING:
     from spinney.ensembles.adaptive.classifier import AdaBoostClassifier as AdaBoostClassifier
     from spinney.ensembles.adaptive.matrix import boost_matrix as boost_matrix
     from spinney.ensembles.adaptive.regressor import AdaBoostRegressor as AdaBoostRegressor
+    from spinney.ensembles.bagging.classifier import BaggingClassifier as BaggingClassifier
+    from spinney.ensembles.bagging.iterated import (
+        IteratedBaggingRegressor as IteratedBaggingRegressor,
+    )
+    from spinney.ensembles.bagging.presets import PastingClassifier as PastingClassifier
+    from spinney.ensembles.bagging.presets import PastingRegressor as PastingRegressor
+    from spinney.ensembles.bagging.presets import RandomPatchesClassifier as RandomPatchesClassifier
+    from spinney.ensembles.bagging.presets import RandomPatchesRegressor as RandomPatchesRegressor
+    from spinney.ensembles.bagging.presets import (
+        RandomSubspaceClassifier as RandomSubspaceClassifier,
+    )
+    from spinney.ensembles.bagging.presets import RandomSubspaceRegressor as RandomSubspaceRegressor
+    from spinney.ensembles.bagging.regressor import BaggingRegressor as BaggingRegressor
     from spinney.ensembles.forests.embedding import RandomTreesEmbedding as RandomTreesEmbedding
     from spinney.ensembles.forests.extra_trees import ExtraTreesClassifier as ExtraTreesClassifier
     from spinney.ensembles.forests.extra_trees import ExtraTreesRegressor as ExtraTreesRegressor
@@ -63,6 +76,8 @@ __version__ = _version("spinney")
 ESTIMATORS = {
     "AdaBoostClassifier": "spinney.ensembles.adaptive.classifier",
     "AdaBoostRegressor": "spinney.ensembles.adaptive.regressor",
+    "BaggingClassifier": "spinney.ensembles.bagging.classifier",
+    "BaggingRegressor": "spinney.ensembles.bagging.regressor",
     "DecisionTreeClassifier": "spinney.ensembles.trees.decision_tree",
     "DecisionTreeRegressor": "spinney.ensembles.trees.decision_tree",
     "ExtraTreesClassifier": "spinney.ensembles.forests.extra_trees",
@@ -74,11 +89,18 @@ ESTIMATORS = {
     "HistGradientBoostingClassifier": "spinney.ensembles.gradient.drop_in",
     "HistGradientBoostingRegressor": "spinney.ensembles.gradient.drop_in",
     "IsolationForest": "spinney.ensembles.forests.isolation",
+    "IteratedBaggingRegressor": "spinney.ensembles.bagging.iterated",
     "L2BoostRegressor": "spinney.ensembles.functional.l2_boost",
     "MarginBoostClassifier": "spinney.ensembles.margin.classifier",
+    "PastingClassifier": "spinney.ensembles.bagging.presets",
+    "PastingRegressor": "spinney.ensembles.bagging.presets",
     "RandomForestClassifier": "spinney.ensembles.forests.random_forest",
     "RandomForestRegressor": "spinney.ensembles.forests.random_forest",
     "QuantileForestRegressor": "spinney.ensembles.forests.quantile",
+    "RandomPatchesClassifier": "spinney.ensembles.bagging.presets",
+    "RandomPatchesRegressor": "spinney.ensembles.bagging.presets",
+    "RandomSubspaceClassifier": "spinney.ensembles.bagging.presets",
+    "RandomSubspaceRegressor": "spinney.ensembles.bagging.presets",
     "RandomTreesEmbedding": "spinney.ensembles.forests.embedding",
     "RobustBoostClassifier": "spinney.ensembles.robust.classifier",
     "RotationForestClassifier": "spinney.ensembles.forests.rotation",
@@ -96,6 +118,8 @@ _PUBLIC = {
 __all__ = [
     "AdaBoostClassifier",
     "AdaBoostRegressor",
+    "BaggingClassifier",
+    "BaggingRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
@@ -107,11 +131,18 @@ __all__ = [
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
     "IsolationForest",
+    "IteratedBaggingRegressor",
     "L2BoostRegressor",
     "MarginBoostClassifier",
+    "PastingClassifier",
+    "PastingRegressor",
     "QuantileForestRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "RandomPatchesClassifier",
+    "RandomPatchesRegressor",
+    "RandomSubspaceClassifier",
+    "RandomSubspaceRegressor",
     "RandomTreesEmbedding",
     "RobustBoostClassifier",
     "RotationForestClassifier",

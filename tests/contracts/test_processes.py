@@ -97,6 +97,23 @@ print(json.dumps([work(tree), answer(*forked(again, tree)), work(tree)]))
     assert not seen[0].startswith("status")
 
 
+def test_bags_fitted_after_a_fork_are_the_parents():
+    seen = run("""
+from sklearn.naive_bayes import GaussianNB
+def bags(_):
+    import hashlib
+    trees = spinney.BaggingRegressor(random_state=0, n_jobs=2, oob_score=True, n_estimators=30)
+    other = spinney.BaggingClassifier(GaussianNB(), random_state=0).fit(X, y > 0)
+    trees.fit(X, y)
+    said = hashlib.sha256(other.predict_proba(X).tobytes()).hexdigest()
+    return said + trees.model_.fingerprint + str(trees.oob_score_)
+here = bags(None)
+print(json.dumps([here, answer(*forked(bags, None)), answer(*forked(bags, None)), bags(None)]))
+""")
+    assert len(set(seen)) == 1
+    assert not seen[0].startswith("status")
+
+
 def test_fork_while_another_thread_is_fitting():
     seen = run("""
 tree = fit()

@@ -158,7 +158,7 @@ def test_clone_copies_parameters_and_nothing_learnt(estimator):
 def test_parameters_go_in_and_come_out_unchanged(estimator):
     tree = estimator()
     new = {"max_depth": 3, "max_bins": 16, "n_estimators": 5, "extra_columns": "ignore"}
-    new = only_known(estimator, new)
+    new = only_known(estimator, {**new, "max_features": 0.9})
     assert tree.set_params(**new) is tree
     assert {name: tree.get_params()[name] for name in new} == new
     assert {name: getattr(tree, name) for name in new} == new
@@ -184,6 +184,7 @@ def test_grid_search_finds_the_same_model_as_a_direct_fit(estimator):
         "max_bins": [16, 255],
         "n_estimators": [3, 40],
         "extra_columns": ["error", "ignore"],
+        "max_features": [0.6, 1.0],
     }
     grid = dict(list(only_known(estimator, grid).items())[:2])
     search = GridSearchCV(made(estimator), grid, cv=3)

@@ -18,10 +18,16 @@ from spinney.resampling.bags_drawn import (
     Subsample,
     WeighedBags,
 )
+from spinney.resampling.bags_repeated import Pasting, PoissonBags, repetitions
 from spinney.typing import AnyArray
 
-SAMPLERS = ("bootstrap", "subsample", "bayesian", "balanced", "stratified", "block", "group")
+SAMPLERS = (
+    *("bootstrap", "subsample", "bayesian", "balanced", "stratified", "block", "group"),
+    "poisson",
+)
 """Ways to draw the rows of a tree."""
+_KNOWN = (*SAMPLERS, "pasting")
+"""Those of all ensembles: "pasting" is "subsample" that knows repetitions of rows."""
 _ARRAYS = {"weights": "<f8", "labels": "<i4", "classes": "<i4"}
 
 
@@ -39,9 +45,9 @@ class BagRecipe:
     n_rows: int
     seed: int
     sampler: str | None = None
-    """One of ``SAMPLERS``; None: every tree sees every row once."""
+    """One of ``SAMPLERS``, or "pasting"; None: every tree sees every row once."""
     n_draws: int = 0
-    """For "bootstrap" and "subsample"."""
+    """For "bootstrap", "subsample" and "pasting"."""
     block_length: int = 1
     """For "block"."""
     weights: AnyArray | None = None
@@ -53,12 +59,14 @@ class BagRecipe:
 
     def bags(self) -> Bags:
         """Make the bags."""
-        bags = self._drawn()
-        if self.weights is not None and self.sampler not in ("bootstrap", "bayesian"):
+        repeats = repetitions(self.weights) if self.sampler in ("poisson", "pasting") else None
+        bags = self._drawn(repeats)
+        drawn_by_weight = self.sampler in ("bootstrap", "bayesian") or repeats is not None
+        if self.weights is not None and not drawn_by_weight:
             bags = WeighedBags(bags, self.weights)
         return bags if self.classes is None else ClassBalancedBags(bags, self.classes)
 
-    def _drawn(self) -> Bags:
+    def _drawn(self, repeats: AnyArray | None) -> Bags:
         n, seed = self.n_rows, self.seed
         labels = np.zeros(n, np.int32) if self.labels is None else self.labels
         if self.sampler == "bootstrap":
@@ -75,6 +83,10 @@ class BagRecipe:
             return BlockBootstrap(n, self.block_length, seed=seed)
         if self.sampler == "group":
             return GroupBootstrap(labels, seed=seed)
+        if self.sampler == "poisson":
+            return PoissonBags(n, seed=seed, repeats=repeats)
+        if self.sampler == "pasting":
+            return Pasting(n, self.n_draws, seed=seed, repeats=repeats)
         return Bags(n)
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -95,7 +107,7 @@ class BagRecipe:
         if (
             set(meta) != numbers | {"sampler"}
             or any(type(meta[name]) is not int or meta[name] < 0 for name in numbers)
-            or not (meta["sampler"] is None or meta["sampler"] in SAMPLERS)
+            or not (meta["sampler"] is None or meta["sampler"] in _KNOWN)
             or not 1 <= meta["n_rows"] < 2**31
             or not 0 <= meta["seed"] < 2**64
             or not 0 <= meta["n_draws"] < 2**40

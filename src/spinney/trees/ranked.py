@@ -113,6 +113,25 @@ class ForestSettings:
         return native
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnChoices:
+    """What each tree has of its own, instead of what all share."""
+
+    allowed: AnyArray | None = None
+    """(n_trees, n_features): 1 where a tree may split on a feature; None or empty: on all."""
+    seeds: AnyArray | None = None
+    """(n_trees,) seeds of features and cuts: a tree is then the one that would grow alone."""
+
+    def to_native(self) -> tuple[AnyArray, AnyArray]:
+        """Give the arrays; empty where there is nothing."""
+        allowed = np.empty((0, 0), np.uint8) if self.allowed is None else self.allowed
+        seeds = np.empty(0, np.uint64) if self.seeds is None else self.seeds
+        return np.ascontiguousarray(allowed, np.uint8), np.ascontiguousarray(seeds, np.uint64)
+
+
+ALL_ALIKE = OwnChoices()
+
+
 class RankedTable:
     """A table as ranks of its values: made once, for any number of trees.
 
@@ -143,7 +162,12 @@ class RankedTable:
         self._native = _ext.RankedColumns(columns, bins, integers, max_bins, n_threads)
 
     def grow(
-        self, target: TreeTarget, settings: ForestSettings, bags: Bags, trees: range
+        self,
+        target: TreeTarget,
+        settings: ForestSettings,
+        bags: Bags,
+        trees: range,
+        own: OwnChoices = ALL_ALIKE,
     ) -> dict[str, AnyArray]:
         """Grow some trees of a forest.
 
@@ -153,6 +177,7 @@ class RankedTable:
         settings : limits, and the seed of the forest
         bags : how often each tree counts each row
         trees : their numbers, in steps of one; a tree does not depend on the others
+        own : features and seeds of these trees, if they are not those of all
 
         Returns
         -------
@@ -163,6 +188,7 @@ class RankedTable:
             target.native,
             bags.given(trees),
             bags.draws,
+            own.to_native(),
             settings.to_native(),
             (trees.start, len(trees)),
             self._n_threads,

@@ -4,7 +4,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from spinney.ensembles.forests.answers import ClassForest, NumberForest
-from spinney.ensembles.forests.rules import CLASS_RULES, FOREST_RULES, NUMBER_RULES
+from spinney.ensembles.forests.rules import (
+    CLASS_RULES,
+    FOREST_RULES,
+    NUMBER_RULES,
+    TREE_FEATURE_RULES,
+)
 from spinney.ensembles.parameters import Rule
 from spinney.typing import RandomState
 
@@ -28,7 +33,11 @@ class ExtraTreesClassifier(ClassForest):
     array(['yes', 'no'], dtype='<U3')
     """
 
-    _rules: ClassVar[Mapping[str, Rule]] = {**FOREST_RULES, **CLASS_RULES}
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **FOREST_RULES,
+        **CLASS_RULES,
+        **TREE_FEATURE_RULES,
+    }
 
     def __init__(
         self,
@@ -58,6 +67,7 @@ class ExtraTreesClassifier(ClassForest):
         block_length: int | None = None,
         unseen: str = "missing",
         extra_columns: str = "error",
+        max_features_per_tree: Any = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -84,6 +94,7 @@ class ExtraTreesClassifier(ClassForest):
         self.block_length = block_length
         self.unseen = unseen
         self.extra_columns = extra_columns
+        self.max_features_per_tree = max_features_per_tree
 
 
 class ExtraTreesRegressor(NumberForest):
@@ -100,7 +111,11 @@ class ExtraTreesRegressor(NumberForest):
     array([10., 30.])
     """
 
-    _rules: ClassVar[Mapping[str, Rule]] = {**FOREST_RULES, **NUMBER_RULES}
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **FOREST_RULES,
+        **NUMBER_RULES,
+        **TREE_FEATURE_RULES,
+    }
 
     def __init__(
         self,
@@ -128,6 +143,7 @@ class ExtraTreesRegressor(NumberForest):
         block_length: int | None = None,
         unseen: str = "missing",
         extra_columns: str = "error",
+        max_features_per_tree: Any = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -152,3 +168,4 @@ class ExtraTreesRegressor(NumberForest):
         self.block_length = block_length
         self.unseen = unseen
         self.extra_columns = extra_columns
+        self.max_features_per_tree = max_features_per_tree

@@ -8,9 +8,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.data.intake import read_table
-from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings
+from spinney.ensembles.forests.bag_keeper import BagKeeper
 from spinney.ensembles.forests.growing import (
     Grower,
     Progress,
@@ -24,9 +23,8 @@ from spinney.ensembles.forests.out_of_bag import OutOfBag
 from spinney.ensembles.forests.paths import decision_paths
 from spinney.ensembles.forests.rows import ForestRows, read_forest_rows
 from spinney.ensembles.forests.tree_views import TreeViews
-from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
+from spinney.errors import InvalidInput, InvalidParameter
 from spinney.model import Model, TreeForest
-from spinney.model.model import State
 from spinney.randomness import seed_from
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -38,17 +36,12 @@ _OOB_NEEDS_BAGS = (
 )
 
 
-class Forest(Estimator):
+class Forest(BagKeeper):
     """Trees grown on rows and features of their own, whose answers are averaged."""
 
     _model_class: ClassVar[type[Model]] = TreeForest
-    _oob_name: ClassVar[str]
-    """Attribute that holds answers out of bag."""
     model_: TreeForest
-    oob_score_: float
-    oob_curve_: FloatArray
     verbose: int
-    _known: Knowledge
 
     def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Grow the trees.
@@ -169,8 +162,7 @@ class Forest(Estimator):
     def _learn(self, rows: ForestRows, watch: OutOfBag | None) -> None:
         """Keep what is known beside the model."""
         self._known = Knowledge.of(rows)
-        for name in ("oob_score_", "oob_curve_", self._oob_name):
-            self.__dict__.pop(name, None)
+        self._forget_out_of_bag()
         scoring = self.get_params(deep=False)["oob_score"]
         if watch is None or not scoring:
             return
@@ -181,13 +173,8 @@ class Forest(Estimator):
                 UserWarning,
                 stacklevel=3,
             )
-        answers = watch.answers()
-        self.oob_curve_ = np.array(watch.curve)
-        self.oob_score_ = float(watch.curve[-1])
-        if callable(scoring):
-            self.oob_score_ = self._scored(scoring, answers, rows)
-        spread = self._known.spread(answers)
-        setattr(self, self._oob_name, spread[:, 0] if self._oob_flat() else spread)
+        own = self._scored(scoring, watch.answers(), rows) if callable(scoring) else None
+        self._keep_out_of_bag(watch, own)
 
     def _scored(self, scoring: Any, answers: FloatArray, rows: ForestRows) -> float:
         """Ask the user's own score, of the rows that some tree did not see."""
@@ -218,12 +205,6 @@ class Forest(Estimator):
         """The trees as fitted estimators, made when they are asked for."""
         check_is_fitted(self)
         return TreeViews(self.model_, self.get_params(deep=False), self._known.recipe.seed)
-
-    @property
-    def estimators_samples_(self) -> list[AnyArray]:
-        """Rows each tree was grown on, by their numbers, as often as it counts them."""
-        check_is_fitted(self)
-        return self._known.samples(len(self.model_))
 
     @property
     def n_outputs_(self) -> int:
@@ -289,54 +270,3 @@ class Forest(Estimator):
         with np.errstate(invalid="ignore"):
             shares: FloatArray = meetings / (asked @ asked.T)
         return shares
-
-    def out_of_bag(self, X: TableLike) -> AnyArray:
-        """Say which trees did not see which rows: booleans (n_rows, n_trees).
-
-        X must be the table the forest was fitted on; only its number of rows is looked at.
-        """
-        self._check_fitted()
-        n_rows = read_table(X).n_rows
-        if n_rows != self._known.n_given:
-            raise InvalidInput(
-                f"X has {n_rows} rows, but the forest was fitted on {self._known.n_given}: which "
-                "trees did not see a row is known for those alone. Give the same table."
-            )
-        return self._known.unseen(len(self.model_))
-
-    # Files
-
-    def _attributes(self) -> State:
-        meta, arrays = self._known.to_state()
-        if hasattr(self, "oob_score_"):
-            meta["oob_score"] = self.oob_score_
-            arrays |= {"oob_curve": self.oob_curve_, "oob_answers": getattr(self, self._oob_name)}
-        return meta, arrays
-
-    def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-        scores = ("oob_curve", "oob_answers")
-        own = {name: arrays[name] for name in scores if name in arrays}
-        others = {name: array for name, array in arrays.items() if name not in scores}
-        known = Knowledge.from_state(meta, others, self.model_)
-        n_outputs = self.model_.target.n_outputs
-        shapes = [(known.n_given, n_outputs), (known.n_given,) if self._oob_flat() else ()]
-        if set(meta) - {"oob_score"} != {"bags", "n_given"} or (
-            (own or "oob_score" in meta)
-            and (
-                len(own) != 2
-                or type(meta.get("oob_score")) is not float
-                or any(array.dtype != "<f8" for array in own.values())
-                or own["oob_curve"].shape != (len(self.model_),)
-                or own["oob_answers"].shape not in shapes
-            )
-        ):
-            raise InvalidModel("what the estimator knows beside its model is missing or unknown")
-        self._known = known
-        if own:
-            self.oob_score_ = meta["oob_score"]
-            self.oob_curve_ = own["oob_curve"].copy()
-            setattr(self, self._oob_name, own["oob_answers"].copy())
-
-    def _oob_flat(self) -> bool:
-        """Tell whether answers out of bag are one number per row."""
-        return self._task == "regression" and self.model_.target.n_outputs == 1

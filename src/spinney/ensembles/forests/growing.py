@@ -23,8 +23,9 @@ from spinney.errors import InvalidInput, InvalidParameter, SmallWeights
 from spinney.model import Policy, TreeForest
 from spinney.model.forest import NODE_ARRAYS, Output, TreeSum, cut_tree, join_trees
 from spinney.resampling.bags import Bags
+from spinney.resampling.feature_draws import FeatureDraws
 from spinney.trees.pruning import weakest_links
-from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
+from spinney.trees.ranked import ForestSettings, OwnChoices, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
 from spinney.trees.structure import cut_below
 from spinney.typing import AnyArray
@@ -49,10 +50,13 @@ class Grower:
     """What a leaf costs, as a share of a tree's weight; above 0 trees are pruned."""
     votes_hard: bool
     n_threads: int
+    features: FeatureDraws
+    """Which features each tree may split on."""
 
     def grow(self, trees: range) -> dict[str, AnyArray]:
         """Grow some trees, by their numbers."""
-        arrays = self.table.grow(self.target, self.settings, self.bags, trees)
+        own = OwnChoices(allowed=self.features.allowed(trees))
+        arrays = self.table.grow(self.target, self.settings, self.bags, trees, own)
         if self.bags.unit != 1:  # rows were counted in units: back to rows
             arrays["weight"] = arrays["weight"] / self.bags.unit
             arrays["gain"] = arrays["gain"] / self.bags.unit
@@ -100,7 +104,15 @@ def make_grower(rows: ForestRows, params: Mapping[str, Any], n_threads: int) -> 
         price=_price(rows, params),
         votes_hard=params.get("voting") == "hard",
         n_threads=n_threads,
+        features=feature_draws(rows, params),
     )
+
+
+def feature_draws(rows: ForestRows, params: Mapping[str, Any]) -> FeatureDraws:
+    """Say how trees draw their features, before their nodes choose from those."""
+    n_features = len(rows.reading.schema.names)
+    drawn = n_drawn(params.get("max_features_per_tree"), n_features)
+    return FeatureDraws(n_features, drawn or n_features, rows.recipe.seed)
 
 
 def _target(rows: ForestRows, criterion: str, bags: Bags) -> TreeTarget:
@@ -164,7 +176,7 @@ def _settings(rows: ForestRows, params: Mapping[str, Any], bags: Bags) -> Forest
         min_samples_split=split * unit,
         min_samples_leaf=leaf * unit,
         min_gain=params["min_impurity_decrease"] * total * unit * n_outputs,
-        max_features=n_drawn(params["max_features"], len(rows.reading.schema.names)),
+        max_features=n_drawn(params["max_features"], feature_draws(rows, params).n_drawn),
         seed=rows.recipe.seed,
     )
     reading = rows.reading

@@ -1,9 +1,11 @@
-"""What trees say of the rows they did not see."""
+"""What members say of the rows they did not see."""
 
 import numpy as np
 
 from spinney.data.binning import native_columns
 from spinney.data.fixed_point import exact_sum
+from spinney.data.table import Table
+from spinney.data.target import Target
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.forests.growing import CELLS_AT_ONCE, portions
 from spinney.model import TreeForest
@@ -14,15 +16,15 @@ RELATIVE_GAIN, ABSOLUTE_GAIN = 0.01, 1e-4
 """Shares of the loss, and of the loss of the best constant, that more trees must promise."""
 
 
-class OutOfBag:
-    """Means over the trees that did not see a row, tree after tree, and how good they are."""
+class Tally:
+    """Means over the members that did not see a row, one after the other, and how good they are."""
 
-    def __init__(self, reading: Reading, row_weights: FloatArray | None) -> None:
-        self._table = reading.table
-        self._codes = None if reading.target.classes is None else reading.y.astype(np.int64)
-        n_rows, width = len(reading.y), reading.target.n_outputs
+    def __init__(self, y: FloatArray, target: Target, row_weights: FloatArray | None) -> None:
+        """Take codes of classes (n_rows,), or numbers (n_rows, n_outputs)."""
+        self._codes = None if target.classes is None else y.astype(np.int64)
+        n_rows, width = len(y), target.n_outputs
         if self._codes is None:
-            self._y: FloatArray = reading.y
+            self._y: FloatArray = y
         else:
             self._y = np.zeros((n_rows, width))
             self._y[np.arange(n_rows), self._codes] = 1.0
@@ -30,27 +32,14 @@ class OutOfBag:
         self._sums = np.zeros((n_rows, width))
         self._squares = np.zeros(n_rows)
         self.asked = np.zeros(n_rows, np.int64)
-        """How many trees did not see each row."""
+        """How many members did not see each row."""
         self._losses = np.zeros((n_rows, 1 if self._codes is not None else width))
         """Of each row: 0 or 1 for classes, squared errors for numbers."""
         self.curve: list[float] = []
-        """The score after each tree: accuracy or R², of rows that some tree did not see."""
+        """The score after each member: accuracy or R², of rows that some member did not see."""
 
-    def add(self, forest: TreeForest, bags: Bags, first: int, n_threads: int) -> None:
-        """Ask more trees: those of a forest, the first of which has this number."""
-        at_once = max(1, CELLS_AT_ONCE // max(1, bags.n_rows))
-        columns = native_columns(self._table)
-        for some in portions(range(len(forest)), at_once):
-            part = forest if len(some) == len(forest) else forest[some.start : some.stop]
-            leaves = np.ascontiguousarray(np.asarray(part.native.leaf_ids(columns, n_threads)).T)
-            counts = bags.counts(range(first + some.start, first + some.stop))
-            starts = part.arrays["tree_start"]
-            for place in range(len(some)):
-                rows = np.flatnonzero(counts[place] == 0)
-                nodes = starts[place] + leaves[place, rows]
-                self._take(rows, part.arrays["values"][nodes])
-
-    def _take(self, rows: AnyArray, values: FloatArray) -> None:
+    def take(self, rows: AnyArray, values: FloatArray) -> None:
+        """Hear what the next member says of the rows that it did not see; (n_rows, n_outputs)."""
         self.asked[rows] += 1
         sums = self._sums[rows] + values
         self._sums[rows] = sums
@@ -81,7 +70,7 @@ class OutOfBag:
         )
 
     def answers(self) -> FloatArray:
-        """Give the mean answer for each row; NaN where every tree saw it."""
+        """Give the mean answer for each row; NaN where every member saw it."""
         with np.errstate(invalid="ignore"):
             means: FloatArray = self._sums / self.asked[:, np.newaxis]
         return means
@@ -107,6 +96,61 @@ class OutOfBag:
         constant = exact_sum(weights, ((self._y[known] - means) ** 2).sum(axis=1))
         gain, loss = exact_sum(weights, variances / n), exact_sum(weights, errors)
         return gain <= max(RELATIVE_GAIN * loss, ABSOLUTE_GAIN * constant)
+
+
+class MedianTally(Tally):
+    """The same for the median of one number per member, the lower one of two."""
+
+    def __init__(self, y: FloatArray, target: Target, row_weights: FloatArray | None) -> None:
+        super().__init__(y, target, row_weights)
+        self._answers: list[FloatArray] = []
+        self._medians = np.full((len(y), 1), np.nan)
+
+    def take(self, rows: AnyArray, values: FloatArray) -> None:
+        """Hear what the next member says of the rows that it did not see; (n_rows, 1)."""
+        answers = np.full(len(self._y), np.nan)
+        answers[rows] = values[:, 0]
+        self._answers.append(answers)
+        self.asked[rows] += 1
+        given = np.sort(np.stack([heard[rows] for heard in self._answers], axis=1), axis=1)
+        middle = (self.asked[rows] - 1) // 2  # what is not known is sorted behind
+        self._medians[rows, 0] = given[np.arange(len(rows)), middle]
+        self._losses[rows] = (self._medians[rows] - self._y[rows]) ** 2
+        self.curve.append(self._score())
+
+    def answers(self) -> FloatArray:
+        """Give the median answer for each row; NaN where every member saw it."""
+        return self._medians
+
+
+class OutOfBag(Tally):
+    """What the trees of a forest say of the rows out of their bags."""
+
+    def __init__(self, reading: Reading, row_weights: FloatArray | None) -> None:
+        super().__init__(reading.y, reading.target, row_weights)
+        self._table = reading.table
+
+    def add(self, forest: TreeForest, bags: Bags, first: int, n_threads: int) -> None:
+        """Ask more trees: those of a forest, the first of which has this number."""
+        hear_trees(self, self._table, (forest, bags, first), n_threads)
+
+
+def hear_trees(
+    tally: Tally, table: Table, asked: tuple[TreeForest, Bags, int], n_threads: int
+) -> None:
+    """Let trees speak of the rows they did not see: those of a forest, from some number on."""
+    forest, bags, first = asked
+    at_once = max(1, CELLS_AT_ONCE // max(1, bags.n_rows))
+    columns = native_columns(table)
+    for some in portions(range(len(forest)), at_once):
+        part = forest if len(some) == len(forest) else forest[some.start : some.stop]
+        leaves = np.ascontiguousarray(np.asarray(part.native.leaf_ids(columns, n_threads)).T)
+        counts = bags.counts(range(first + some.start, first + some.stop))
+        starts = part.arrays["tree_start"]
+        for place in range(len(some)):
+            rows = np.flatnonzero(counts[place] == 0)
+            nodes = starts[place] + leaves[place, rows]
+            tally.take(rows, part.arrays["values"][nodes])
 
 
 def _mean_r2(losses: FloatArray, deviations: FloatArray) -> float:

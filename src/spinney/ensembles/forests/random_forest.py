@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from spinney.ensembles.forests.answers import ClassForest, NumberForest
-from spinney.ensembles.forests.rules import CLASS_RULES, FOREST_RULES, NUMBER_RULES, SEARCH_RULES
+from spinney.ensembles.forests.rules import (
+    CLASS_RULES,
+    FOREST_RULES,
+    NUMBER_RULES,
+    SEARCH_RULES,
+    TREE_FEATURE_RULES,
+)
 from spinney.ensembles.parameters import Rule
 from spinney.typing import RandomState
 
@@ -67,7 +73,7 @@ class RandomForestClassifier(ClassForest):
         How trees draw rows, in place of ``bootstrap``: "bootstrap", "subsample" (without
         replacement), "bayesian" (random weights), "balanced" (ten trees count every row ten
         times), "stratified" (within classes), "block" (consecutive rows), "group" (rows of a
-        group together).
+        group together), "poisson" (each row a Poisson number of times, 1 on average).
     block_length : int or None
         Rows of a block; None for the cube root of their number.
     search : {"adaptive", "exact", "histogram"}
@@ -79,6 +85,9 @@ class RandomForestClassifier(ClassForest):
         What an unknown category means at predict.
     extra_columns : {"error", "ignore"}
         What unknown columns mean at predict.
+    max_features_per_tree : int, float, "sqrt", "log2" or None
+        Features drawn for each tree before it grows, none twice; its nodes choose from those, and
+        shares in ``max_features`` are shares of them. None: all.
 
     Attributes
     ----------
@@ -107,7 +116,12 @@ class RandomForestClassifier(ClassForest):
     array(['yes', 'no'], dtype='<U3')
     """
 
-    _rules: ClassVar[Mapping[str, Rule]] = {**FOREST_RULES, **SEARCH_RULES, **CLASS_RULES}
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **FOREST_RULES,
+        **SEARCH_RULES,
+        **CLASS_RULES,
+        **TREE_FEATURE_RULES,
+    }
 
     def __init__(
         self,
@@ -139,6 +153,7 @@ class RandomForestClassifier(ClassForest):
         max_bins: int = 255,
         unseen: str = "missing",
         extra_columns: str = "error",
+        max_features_per_tree: Any = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -167,6 +182,7 @@ class RandomForestClassifier(ClassForest):
         self.max_bins = max_bins
         self.unseen = unseen
         self.extra_columns = extra_columns
+        self.max_features_per_tree = max_features_per_tree
 
 
 class RandomForestRegressor(NumberForest):
@@ -188,7 +204,12 @@ class RandomForestRegressor(NumberForest):
     >>> said, error = forest.predict([[100.0]], return_std=True)
     """
 
-    _rules: ClassVar[Mapping[str, Rule]] = {**FOREST_RULES, **SEARCH_RULES, **NUMBER_RULES}
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **FOREST_RULES,
+        **SEARCH_RULES,
+        **NUMBER_RULES,
+        **TREE_FEATURE_RULES,
+    }
 
     def __init__(
         self,
@@ -218,6 +239,7 @@ class RandomForestRegressor(NumberForest):
         max_bins: int = 255,
         unseen: str = "missing",
         extra_columns: str = "error",
+        max_features_per_tree: Any = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -244,3 +266,4 @@ class RandomForestRegressor(NumberForest):
         self.max_bins = max_bins
         self.unseen = unseen
         self.extra_columns = extra_columns
+        self.max_features_per_tree = max_features_per_tree

@@ -15,10 +15,15 @@ def order_of_rows(table: Table, y: FloatArray) -> AnyArray:
     Draws are draws of places. With this order the same rows are drawn whatever order they came in,
     and a row that stands there twice has the two places that one of weight 2 has.
     """
+    return np.argsort(row_keys(table, y), kind="stable")
+
+
+def row_keys(table: Table, y: FloatArray) -> AnyArray:
+    """Mix what stands in each row, and its target, to 64 bits."""
     mixed = mixed_bits(table)
     for output in y.reshape(table.n_rows, -1).T:
         _mix(mixed, _bits(output))
-    return np.argsort(mixed, kind="stable")
+    return mixed
 
 
 def in_order_of_targets(reading: Reading) -> tuple[Reading, AnyArray]:

@@ -13,13 +13,13 @@ from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.forests.row_order import order_of_rows, taken
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.resampling.bags_recipe import BagRecipe
+from spinney.resampling.bags_repeated import repetitions
 from spinney.typing import AnyArray, FloatArray, TableLike
 
-_MOST_REPETITIONS = 100
-"""Mean of whole weights up to which rows are drawn as if they stood there so often."""
 _SUBSAMPLE = 0.632
 """Default share of a subsample: the share of rows that a bootstrap draws at least once."""
-_UNSIZED = ("bayesian", "balanced", "stratified", "block", "group")
+UNSIZED = ("bayesian", "balanced", "stratified", "block", "group", "poisson")
+"""Samplers whose bags have a size of their own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +95,7 @@ def resolved_sampler(params: Mapping[str, Any]) -> str | None:
             "`max_sample` cannot be set if `bootstrap=False`. Either switch to `bootstrap=True` "
             "or set `max_sample=None`."
         )
-    if params["max_samples"] is not None and sampler in _UNSIZED:
+    if params["max_samples"] is not None and sampler in UNSIZED:
         raise InvalidParameter(
             f"max_samples={params['max_samples']!r} with sampler={sampler!r}: how many rows such a "
             "bag has is not a choice. Set max_samples=None, or use 'bootstrap' or 'subsample'."
@@ -110,8 +110,9 @@ def _n_draws(
     if sampler not in ("bootstrap", "subsample"):
         return 0
     total = n_rows
-    if sampler == "bootstrap" and row_weights is not None and stands_for_rows(row_weights):
-        total = int(row_weights.sum())  # whole numbers: exact
+    repeats = repetitions(row_weights) if sampler == "bootstrap" else None
+    if repeats is not None:
+        total = int(repeats.sum())
     if max_samples is None:
         return total if sampler == "bootstrap" else max(1, int(_SUBSAMPLE * n_rows))
     is_share = isinstance(max_samples, float | np.floating)
@@ -124,12 +125,6 @@ def _n_draws(
     return n_draws
 
 
-def stands_for_rows(weights: FloatArray) -> bool:
-    """Tell whether weights are whole, so that rows are drawn as if repeated."""
-    whole = bool((weights == np.rint(weights)).all())
-    return whole and float(weights.mean()) <= _MOST_REPETITIONS
-
-
 def _labels(sampler: str | None, groups: Any, reading: Reading, n_given: int) -> AnyArray | None:
     """Give the strata or groups of rows as codes."""
     if sampler == "stratified":
@@ -139,20 +134,28 @@ def _labels(sampler: str | None, groups: Any, reading: Reading, n_given: int) ->
                 "with groups, or 'bootstrap'."
             )
         return reading.y.astype(np.int32)
+    check_groups(sampler, groups)
+    return None if groups is None else group_codes(groups, n_given, reading.kept)
+
+
+def check_groups(sampler: str | None, groups: Any) -> None:
+    """Refuse groups that nobody looks at, and a sampler of groups without them."""
     if (sampler == "group") != (groups is not None):
         raise InvalidInput(
             "sampler='group' and groups go together: give groups to fit, one label per row, and "
             "set sampler='group'."
         )
-    if groups is None:
-        return None
+
+
+def group_codes(groups: Any, n_given: int, kept: AnyArray | None) -> AnyArray:
+    """Give the groups of the rows that are kept (None: all) as codes from 0 on."""
     labels = read_vector(groups, "groups")
     if labels.ndim != 1 or len(labels) != n_given:
         raise InvalidInput(
             f"groups has the shape {labels.shape}: expected ({n_given},), a label for each row."
         )
-    kept = labels if reading.kept is None else labels[reading.kept]
+    own = labels if kept is None else labels[kept]
     codes: AnyArray = np.unique(
-        kept.astype(str) if kept.dtype == object else kept, return_inverse=True
+        own.astype(str) if own.dtype == object else own, return_inverse=True
     )[1].astype(np.int32)
     return codes

@@ -80,6 +80,11 @@ FOREST_RULES: Mapping[str, Rule] = {
     "unseen": Choice(("missing", "error")),
     "extra_columns": Choice(("error", "ignore")),
 }
+TREE_FEATURE_RULES: Mapping[str, Rule] = {
+    "max_features_per_tree": either(
+        Integer(1), Fraction(), Choice(("sqrt", "log2")), Nothing("all features")
+    ),
+}
 SEARCH_RULES: Mapping[str, Rule] = {
     "search": Choice(("adaptive", "exact", "histogram")),
     "max_bins": Integer(2, 255),

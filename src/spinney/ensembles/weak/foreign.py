@@ -152,7 +152,7 @@ class ForeignLearner(WeakLearner):
         self, targets: AnyArray, weights: FloatArray, form: str, round_number: int
     ) -> Hypothesis:
         member = clone(self._estimator)
-        _set_random_states(member, random_bits(self._seed, Stream.FEATURES, round_number))
+        set_random_states(member, random_bits(self._seed, Stream.FEATURES, round_number))
         try:
             self._fit(member, targets, weights, round_number)
             answers = member_answers(member, self._rows.X, self._classes, form)
@@ -178,7 +178,7 @@ class ForeignLearner(WeakLearner):
         member.fit(_safe_indexing(self._rows.X, drawn), targets[drawn])
 
 
-def _set_random_states(estimator: Any, seed: int) -> None:
+def set_random_states(estimator: Any, seed: int) -> None:
     """Seed an estimator and everything inside it, as ``random_state`` of each."""
     parameters = estimator.get_params(deep=True)
     names = sorted(n for n in parameters if n == "random_state" or n.endswith("__random_state"))

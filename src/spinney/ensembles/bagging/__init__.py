@@ -1,0 +1,1 @@
+"""Bagging: one learner, many samples of the rows and features, one answer."""

@@ -1,0 +1,294 @@
+"""What bagging of classes and of numbers shares: fitting, asking, and what is known of members."""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Self
+
+from sklearn.utils import get_tags
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from spinney.ensembles.bagging.job import Job
+from spinney.ensembles.bagging.member_road import MemberRoad
+from spinney.ensembles.bagging.samplers import SAMPLERS, Sampler
+from spinney.ensembles.bagging.tree_road import TreeRoad, is_forest
+from spinney.ensembles.bagging.tree_views import MemberTrees
+from spinney.ensembles.estimator import Estimator
+from spinney.ensembles.forests.bag_keeper import BagKeeper
+from spinney.ensembles.forests.out_of_bag import MedianTally, Tally
+from spinney.ensembles.parameters import (
+    BaseLearner,
+    Boolean,
+    Choice,
+    Fraction,
+    Integer,
+    Jobs,
+    Nothing,
+    Rule,
+    Seed,
+    either,
+)
+from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
+from spinney.model import Model, TreeForest
+from spinney.model.answers import as_members_take
+from spinney.model.median import MedianForest
+from spinney.model.member_bag import MemberBag, ask_member, combined
+from spinney.model.model import State
+from spinney.randomness import seed_from
+from spinney.resampling.feature_draws import FeatureDraws
+from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
+
+
+class OwnSampler:
+    """A rule: an object that draws rows."""
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether the value may be used."""
+        return isinstance(value, Sampler) and not isinstance(value, type)
+
+    def describe(self) -> str:
+        """Finish the sentence "expected …"."""
+        return "an object with a method draw(n_rows, member, seed) that gives a count per row"
+
+
+BAGGING_RULES: Mapping[str, Rule] = {
+    "estimator": BaseLearner("a decision tree"),
+    "n_estimators": Integer(1),
+    "max_samples": either(Integer(1), Fraction(), Nothing("as many as there are")),
+    "max_features": either(Integer(1), Fraction()),
+    "bootstrap": Boolean(),
+    "bootstrap_features": Boolean(),
+    "oob_score": Boolean(),
+    "warm_start": Boolean(),
+    "n_jobs": Jobs(),
+    "random_state": Seed(),
+    "verbose": either(Integer(0), Boolean()),
+    "sampler": either(Choice(SAMPLERS), OwnSampler(), Nothing("what bootstrap says")),
+    "block_length": either(Integer(1), Nothing("the cube root of the number of rows")),
+}
+
+
+class Bagging(BagKeeper):
+    """Members fitted on rows and features of their own, whose answers are put together."""
+
+    _model_class: ClassVar[type[Model]] = Model  # type: ignore[type-abstract]
+    _default_base: ClassVar[type[Estimator]]
+    _draws: FeatureDraws
+    estimator: Any
+    n_estimators: int
+    oob_score: bool
+    warm_start: bool
+    random_state: RandomState
+    n_jobs: int | None
+
+    def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : table of n rows
+            What the base learner takes; for our trees pandas, polars or Arrow tables, NumPy
+            arrays, SciPy sparse matrices.
+        y : n labels or numbers
+        sample_weight : n numbers, optional
+            A weight of k counts as the row k times; rows of weight 0 are never drawn. Weights that
+            are no whole numbers are chances of a bootstrap; without replacement, and with other
+            samplers, members weigh what they draw.
+        groups : n labels, optional
+            For ``sampler="group"``: rows of a group are drawn together.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        goes_on = bool(self.warm_start) and hasattr(self, "model_")
+        if goes_on and self._has_enough():
+            return self
+        self.__dict__.pop("_stream", None)
+        job = self._job(self._seed_so_far() if goes_on else seed_from(self.random_state))
+        road = TreeRoad if self._grows_trees() else MemberRoad
+        work = road(job, (X, y, sample_weight, groups))
+        tally = self._tally(work)
+        before = None
+        if goes_on:
+            self._check_same(work)
+            before = self.model_
+        members = range(len(before) if before is not None else 0, self.n_estimators)
+        self._adopt(work.fit(members, before, tally))
+        self._known, self._draws = work.known, work.features
+        self._forget_out_of_bag()
+        if tally is not None:
+            self._warn_of_unasked(tally)
+            self._keep_out_of_bag(tally)
+        return self
+
+    @property
+    def estimator_(self) -> Any:
+        """The base learner: the one that was given, or a decision tree."""
+        return self._default_base() if self.estimator is None else self.estimator
+
+    def _grows_trees(self) -> bool:
+        """Tell whether members are trees of ours that grow as one forest."""
+        return is_forest(self.estimator_, self._task, self.get_params(deep=False))
+
+    def _job(self, seed: int) -> Job:
+        return Job(
+            name=type(self).__name__,
+            task=self._task,
+            base=self.estimator_,
+            params=self.get_params(deep=False),
+            seed=seed,
+            n_threads=self._n_threads(),
+        )
+
+    def _seed_so_far(self) -> int:
+        if not hasattr(self, "_known"):
+            raise InvalidInput(
+                "warm_start=True cannot go on with members that learnt by partial_fit. Go on with "
+                "partial_fit, or set warm_start=False to begin anew."
+            )
+        return self._known.recipe.seed
+
+    def _has_enough(self) -> bool:
+        """Tell whether a fit that goes on has nothing to do, and refuse one that would go back."""
+        there = len(self.model_)
+        if self.n_estimators < there:
+            raise InvalidParameter(
+                f"n_estimators={self.n_estimators} must be larger or equal to "
+                f"len(estimators_)={there} when warm_start==True. Ask for more members, or set "
+                "warm_start=False to begin anew."
+            )
+        if self.n_estimators == there:
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new trees.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return self.n_estimators == there
+
+    def _check_same(self, work: TreeRoad | MemberRoad) -> None:
+        """Refuse to go on with an ensemble of other data."""
+        same_kind = isinstance(self.model_, MemberBag) == isinstance(work, MemberRoad)
+        old, new = self._known, work.known
+        if (
+            not same_kind
+            or work.schema != self.model_.schema
+            or not work.target.same_as(self.model_.target)
+            or (new.n_given, new.recipe.n_rows) != (old.n_given, old.recipe.n_rows)
+            or new.recipe.sampler != old.recipe.sampler
+            or work.features != self._draws
+        ):
+            raise InvalidInput(
+                "warm_start=True goes on with the ensemble of an earlier fit, but X, y, the base "
+                "learner, the sampler or max_features are not those it was fitted with. Give the "
+                "same, or set warm_start=False to begin anew."
+            )
+
+    def _tally(self, work: TreeRoad | MemberRoad) -> Tally | None:
+        """Make the judge of rows out of bags, if one is wanted."""
+        if not self.oob_score:
+            return None
+        if self.warm_start:
+            raise InvalidParameter(
+                "Out of bag estimate only available if warm_start=False. Set it so, or "
+                "oob_score=False."
+            )
+        if not work.bags.leaves_rows_out:
+            raise InvalidParameter(
+                "Out of bag estimation only available if bootstrap=True, or with a sampler that "
+                "leaves rows out of bags. Set one of them, a max_samples below 1, or "
+                "oob_score=False."
+            )
+        is_median = self.get_params(deep=False)["aggregation"] == "median"
+        return (MedianTally if is_median else Tally)(work.y, work.target, work.row_weights)
+
+    def _warn_of_unasked(self, tally: Tally) -> None:
+        if not tally.asked.all():
+            warnings.warn(
+                "Some inputs do not have OOB scores. This probably means too few estimators were "
+                "used to compute any reliable oob estimates. Use more.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    # Asking members
+
+    def _predictions(self, X: Any) -> Any:
+        self._check_fitted()
+        model = self.model_
+        if not isinstance(model, MemberBag):
+            return super()._predictions(X)
+        answers = self._each(ask_member, X, model, model.target, model.aggregation)
+        return combined(answers, model.aggregation)
+
+    def _each(self, ask: Any, X: Any, model: MemberBag, *how: Any) -> list[FloatArray]:
+        """Ask every member, by joblib; what they say comes in their order."""
+        table = as_members_take(X)
+        validate_data(self, table, reset=False, skip_check_array=True)
+        n_jobs = 1 if isinstance(self.estimator_, Estimator) else self.n_jobs
+        asked = zip(model.members, model.features, strict=True)
+        answers: list[FloatArray] = Parallel(n_jobs=n_jobs)(
+            delayed(ask)(member, table, features, *how) for member, features in asked
+        )
+        return answers
+
+    # What is known of members
+
+    def __len__(self) -> int:
+        return len(self.model_) if hasattr(self, "model_") else 0
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, index: int) -> Any:
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
+    @property
+    def estimators_(self) -> Any:
+        """The members; each takes the columns that ``estimators_features_`` says."""
+        check_is_fitted(self)
+        if isinstance(self.model_, MemberBag):
+            return list(self.model_.members)
+        return MemberTrees(self._forest(), self.estimator_, self._known.recipe.seed, self._draws)
+
+    @property
+    def estimators_features_(self) -> list[AnyArray]:
+        """Columns each member sees, by their numbers."""
+        check_is_fitted(self)
+        return [self._draws.draw(member) for member in range(len(self.model_))]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None and hasattr(self.estimator, "__sklearn_tags__"):
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+    # Files
+
+    def _forest(self) -> TreeForest:
+        return self.model_.trees if isinstance(self.model_, MedianForest) else super()._forest()
+
+    def _attributes(self) -> State:
+        meta, arrays = super()._attributes()
+        meta["features"] = [self._draws.n_drawn, int(self._draws.replace)]
+        return meta, arrays
+
+    def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+        features = meta.get("features")
+        n = self.n_features_in_
+        if (
+            not isinstance(features, list)
+            or len(features) != 2
+            or any(type(number) is not int for number in features)
+            or not 1 <= features[0] <= n
+            or features[1] not in (0, 1)
+        ):
+            raise InvalidModel("what the estimator knows beside its model is missing or unknown")
+        others = {name: value for name, value in meta.items() if name != "features"}
+        super()._adopt_attributes(others, arrays)
+        seed = self._known.recipe.seed
+        self._draws = FeatureDraws(n, features[0], seed, replace=bool(features[1]))

@@ -1,0 +1,154 @@
+"""The road of any base learner: clones, each fitted on the rows and features it drew."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import has_fit_parameter
+
+from spinney.data.weights import read_weights
+from spinney.ensembles.bagging.job import Job, member_seed
+from spinney.ensembles.bagging.member_table import (
+    member_schema,
+    member_table,
+    n_rows_of,
+    read_member_target,
+)
+from spinney.ensembles.bagging.samplers import RowsToDraw, recipe_of, sampler_of, weights_of_bags
+from spinney.ensembles.estimator import Estimator
+from spinney.ensembles.forests.growing import CELLS_AT_ONCE, portions
+from spinney.ensembles.forests.knowledge import Knowledge
+from spinney.ensembles.forests.out_of_bag import Tally
+from spinney.ensembles.weak.foreign import set_random_states
+from spinney.errors import InvalidInput
+from spinney.model.member_bag import MemberBag, ask_member, columns_of
+from spinney.typing import AnyArray, FloatArray, TableLike
+
+_AT_ONCE = 64
+"""Members whose weights are kept at a time, at least."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MemberTask:
+    """One member to be fitted."""
+
+    base: Any
+    seed: int
+    features: AnyArray | None
+    """Columns it sees; None: all."""
+    weights: AnyArray
+    """(n_given,): what each row counts."""
+    unseen: AnyArray
+    """Rows it is asked about afterwards."""
+
+
+class MemberRoad:
+    """Clones of one estimator; they are fitted with weights, or on rows that stand there so often.
+
+    Rows are drawn by where they stand, those of weight 0 never.
+    """
+
+    def __init__(self, job: Job, given: tuple[TableLike, Any, Any, Any]) -> None:
+        """Read what decides the draws; the table itself is the members' affair."""
+        X, y, sample_weight, groups = given
+        self._job = job
+        self._X = member_table(X)
+        n_given = n_rows_of(self._X)
+        self.target, codes, self._y = read_member_target(y, n_given, job)
+        self.schema = member_schema(self._X)
+        self.features = job.features(len(self.schema.names))
+        weights = read_weights(sample_weight, n_given)
+        kept = None if weights is None or weights.all() else np.flatnonzero(weights)
+        places = slice(None) if kept is None else kept
+        self.y, self.row_weights = codes[places], None if weights is None else weights[places]
+        classes = None if self.target.classes is None else self.y
+        labels = job.labels(sampler_of(job.params), groups, classes).codes(n_given, kept)
+        rows = RowsToDraw(len(self.y), self.row_weights, labels)
+        recipe, self._told = recipe_of(job.params, rows, job.seed)
+        self.known = Knowledge(recipe, None if kept is None else kept.astype(np.int32), n_given)
+        self.bags = recipe.bags()
+
+    def fit(self, members: range, before: Any, tally: Tally | None) -> MemberBag:
+        """Fit clones behind those there are; let them speak of the rows they did not see."""
+        job = self._job
+        fitted = [] if before is None else list(before.members)
+        # Members of ours use all threads themselves: they are fitted one after the other.
+        n_jobs = 1 if isinstance(job.base, Estimator) else job.params["n_jobs"]
+        at_once = max(_AT_ONCE, CELLS_AT_ONCE // max(1, self.known.n_given))
+        for some in portions(members, at_once):
+            unseen = self._unseen(some, tally)
+            tasks = self._tasks(some, unseen)
+            pairs = Parallel(n_jobs=n_jobs, verbose=job.params["verbose"])(
+                delayed(fit_member)(self._X, self._y, one, self.target, job.params["aggregation"])
+                for one in tasks
+            )
+            fitted.extend(member for member, _ in pairs)
+            for rows, (_, answers) in zip(unseen, pairs, strict=True):
+                if tally is not None:
+                    tally.take(rows, answers)
+        drawn = [self._columns(member) for member in range(len(fitted))]
+        return MemberBag(
+            fitted,
+            drawn,
+            aggregation=job.params["aggregation"],
+            schema=self.schema,
+            target=self.target,
+        )
+
+    def _columns(self, member: int) -> AnyArray | None:
+        return None if self.features.takes_all else self.features.draw(member)
+
+    def _unseen(self, members: range, tally: Tally | None) -> list[AnyArray]:
+        """Give the rows of some weight that each member does not see, if anybody asks."""
+        if tally is None:
+            return [np.empty(0, np.int64)] * len(members)
+        return [np.flatnonzero(counts == 0) for counts in self.bags.counts(members)]
+
+    def _tasks(self, members: range, unseen: list[AnyArray]) -> list[MemberTask]:
+        weights = weights_of_bags(self.bags, members).astype(np.float64)
+        if self._told and self.row_weights is not None:
+            weights *= self.row_weights
+        places = self.known.places
+        if places is not None:
+            own, weights = weights, np.zeros((len(members), self.known.n_given))
+            weights[:, places] = own
+            unseen = [places[rows] for rows in unseen]
+        self._check_weights(weights)
+        seeds = [member_seed(self._job.seed, member) for member in members]
+        base = self._job.base
+        return [
+            MemberTask(base, seed, self._columns(member), own, rows)
+            for member, seed, own, rows in zip(members, seeds, weights, unseen, strict=True)
+        ]
+
+    def _check_weights(self, weights: FloatArray) -> None:
+        """Refuse parts of rows for a learner that cannot weigh them."""
+        base = self._job.base
+        if has_fit_parameter(base, "sample_weight") or (weights == np.rint(weights)).all():
+            return
+        raise InvalidInput(
+            f"{type(base).__name__}.fit takes no sample_weight, so it cannot count a row in parts, "
+            "as sampler='bayesian' and weights that are no whole numbers ask for. Use "
+            "sampler='bootstrap', whole weights, or another base learner."
+        )
+
+
+def fit_member(
+    X: TableLike, y: AnyArray, task: MemberTask, target: Any, aggregation: str
+) -> tuple[Any, FloatArray]:
+    """Fit a clone, and ask it about the rows that it did not see."""
+    member = clone(task.base)
+    set_random_states(member, task.seed)
+    own = columns_of(X, task.features)
+    if has_fit_parameter(member, "sample_weight"):
+        member.fit(own, y, sample_weight=task.weights)
+    else:
+        rows = np.repeat(np.arange(len(task.weights)), task.weights.astype(np.int64))
+        member.fit(_safe_indexing(own, rows), y[rows])
+    if not len(task.unseen):
+        return member, np.empty((0, target.n_outputs))
+    asked = _safe_indexing(X, task.unseen)
+    return member, ask_member(member, asked, task.features, target, aggregation)
