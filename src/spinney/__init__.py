@@ -51,6 +51,19 @@ if TYPE_CHECKING:
     )
     from spinney.ensembles.margin.classifier import MarginBoostClassifier as MarginBoostClassifier
     from spinney.ensembles.robust.classifier import RobustBoostClassifier as RobustBoostClassifier
+    from spinney.ensembles.selecting.bumping import BumpingClassifier as BumpingClassifier
+    from spinney.ensembles.selecting.bumping import BumpingRegressor as BumpingRegressor
+    from spinney.ensembles.selecting.dynamic import (
+        DynamicSelectionClassifier as DynamicSelectionClassifier,
+    )
+    from spinney.ensembles.selecting.dynamic import KNORAEClassifier as KNORAEClassifier
+    from spinney.ensembles.selecting.dynamic import KNORAUClassifier as KNORAUClassifier
+    from spinney.ensembles.selecting.ensemble_selection import (
+        EnsembleSelectionClassifier as EnsembleSelectionClassifier,
+    )
+    from spinney.ensembles.selecting.ensemble_selection import (
+        EnsembleSelectionRegressor as EnsembleSelectionRegressor,
+    )
     from spinney.ensembles.trees.decision_tree import (
         DecisionTreeClassifier as DecisionTreeClassifier,
     )
@@ -63,8 +76,13 @@ __version__ = _version("spinney")
 ESTIMATORS = {
     "AdaBoostClassifier": "spinney.ensembles.adaptive.classifier",
     "AdaBoostRegressor": "spinney.ensembles.adaptive.regressor",
+    "BumpingClassifier": "spinney.ensembles.selecting.bumping",
+    "BumpingRegressor": "spinney.ensembles.selecting.bumping",
     "DecisionTreeClassifier": "spinney.ensembles.trees.decision_tree",
     "DecisionTreeRegressor": "spinney.ensembles.trees.decision_tree",
+    "DynamicSelectionClassifier": "spinney.ensembles.selecting.dynamic",
+    "EnsembleSelectionClassifier": "spinney.ensembles.selecting.ensemble_selection",
+    "EnsembleSelectionRegressor": "spinney.ensembles.selecting.ensemble_selection",
     "ExtraTreesClassifier": "spinney.ensembles.forests.extra_trees",
     "ExtraTreesRegressor": "spinney.ensembles.forests.extra_trees",
     "FunctionalGradientBoostingClassifier": "spinney.ensembles.functional.classifier",
@@ -74,6 +92,8 @@ ESTIMATORS = {
     "HistGradientBoostingClassifier": "spinney.ensembles.gradient.drop_in",
     "HistGradientBoostingRegressor": "spinney.ensembles.gradient.drop_in",
     "IsolationForest": "spinney.ensembles.forests.isolation",
+    "KNORAEClassifier": "spinney.ensembles.selecting.dynamic",
+    "KNORAUClassifier": "spinney.ensembles.selecting.dynamic",
     "L2BoostRegressor": "spinney.ensembles.functional.l2_boost",
     "MarginBoostClassifier": "spinney.ensembles.margin.classifier",
     "RandomForestClassifier": "spinney.ensembles.forests.random_forest",
@@ -96,8 +116,13 @@ _PUBLIC = {
 __all__ = [
     "AdaBoostClassifier",
     "AdaBoostRegressor",
+    "BumpingClassifier",
+    "BumpingRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "DynamicSelectionClassifier",
+    "EnsembleSelectionClassifier",
+    "EnsembleSelectionRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "FunctionalGradientBoostingClassifier",
@@ -107,6 +132,8 @@ __all__ = [
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
     "IsolationForest",
+    "KNORAEClassifier",
+    "KNORAUClassifier",
     "L2BoostRegressor",
     "MarginBoostClassifier",
     "QuantileForestRegressor",

@@ -1,0 +1,219 @@
+"""Squared error and log loss, whose candidates can be judged without forming their committees."""
+
+from typing import Any
+
+import numpy as np
+
+from spinney.ensembles.selecting.measures import Answers, Climb, Measure, ScorerMeasure
+from spinney.model.elementary import log_of
+from spinney.typing import AnyArray, FloatArray
+
+LEAST = float(np.finfo(np.float64).eps)
+"""Probabilities are kept this far from 0 and 1 before a logarithm is taken, as scikit-learn does."""
+FACTORS = 16
+"""Probabilities multiplied before a logarithm is taken: so many of ``LEAST`` are no underflow."""
+SLACK = 1e-9
+"""Share of a bound by which rounding could be wrong, many times over."""
+BLOCK = 1 << 16
+"""Numbers worked on at a time: they stay in the cache."""
+
+
+def measure_of(answers: Answers, scoring: Any) -> Measure:
+    """Choose the road for a metric.
+
+    Examples
+    --------
+    >>> said = np.array([[[1.0], [2.0]], [[3.0], [2.0]]])
+    >>> measure = measure_of(Answers(said, np.array([2.0, 2.0]), None, None), None)
+    >>> measure.alone()
+    array([-0.5, -0.5])
+    >>> measure.score(said.mean(axis=0))
+    0.0
+    """
+    if answers.classes is None:
+        if scoring in (None, "neg_mean_squared_error"):
+            return SquaredError(answers)
+        if scoring == "neg_root_mean_squared_error":
+            return SquaredError(answers, root=True)
+    elif scoring == "neg_brier_score":
+        # Of two classes scikit-learn counts one: half of what both together err.
+        return SquaredError(answers, factor=0.5 if len(answers.classes) <= 2 else 1.0)
+    elif scoring in (None, "neg_log_loss"):
+        return LogLoss(answers)
+    return ScorerMeasure(answers, scoring)
+
+
+class SquaredError(Measure):
+    """Negative mean squared error, or its root.
+
+    With residuals d of the members, a committee's is their mean, and its square a sum of products
+    <d_i, d_j>. A step needs the products of its new member with all others and nothing more.
+    """
+
+    def __init__(self, answers: Answers, *, root: bool = False, factor: float = 1.0) -> None:
+        super().__init__(answers)
+        n_members, n_rows, n_outputs = answers.predictions.shape
+        residuals = answers.predictions - answers.truth()
+        self.residuals: FloatArray = residuals.reshape(n_members, n_rows * n_outputs)
+        self.weights = None if answers.weights is None else np.repeat(answers.weights, n_outputs)
+        self.squares = np.array([self.product(d, d) for d in self.residuals])
+        self._known: dict[int, FloatArray] = {}
+        self._root = root
+        self._factor = factor / answers.total
+
+    def product(self, first: FloatArray, second: FloatArray) -> float:
+        """Sum the products of two rows of residuals, weighted."""
+        products = first * second
+        return float((products if self.weights is None else products * self.weights).sum())
+
+    def products(self, member: int) -> FloatArray:
+        """Give the products of a member's residuals with everybody's."""
+        if member not in self._known:
+            one = self.residuals[member]
+            one = one if self.weights is None else one * self.weights
+            # Not by BLAS, which may add in another order on another number of threads.
+            self._known[member] = np.einsum("mn,n->m", self.residuals, one)
+        return self._known[member]
+
+    def of_square(self, square: Any) -> Any:
+        """Turn a sum of squares into a score."""
+        mean = self._factor * np.maximum(square, 0.0)
+        return 0.0 - (np.sqrt(mean) if self._root else mean)  # no minus zero
+
+    def score(self, prediction: FloatArray) -> float:
+        """Measure the residuals of one prediction."""
+        residuals = (prediction - self.answers.truth()).reshape(-1)
+        return float(self.of_square(self.product(residuals, residuals)))
+
+    def climb(self) -> "SquaredClimb":
+        """Begin with a committee of nobody."""
+        return SquaredClimb(self)
+
+    def alone(self) -> FloatArray:
+        """Score each member by itself."""
+        scores: FloatArray = self.of_square(self.squares)
+        return scores
+
+
+class SquaredClimb(Climb):
+    """The sum of residuals r, its square, and its products with all members."""
+
+    def __init__(self, measure: SquaredError) -> None:
+        self._measure = measure
+        self._sum = np.zeros(measure.residuals.shape[1])
+        self._square = 0.0
+        self._products = np.zeros(measure.n_members)
+        self._size = 0
+
+    def scores(self, candidates: AnyArray) -> FloatArray:
+        """Score |r + d|² = |r|² + 2 <r, d> + |d|², for all candidates at once."""
+        measure = self._measure
+        squares = self._square + 2 * self._products[candidates] + measure.squares[candidates]
+        scores: FloatArray = measure.of_square(squares / (self._size + 1) ** 2)
+        return scores
+
+    def add(self, member: int) -> float:
+        """Add a member, and score the committee from its residuals themselves."""
+        measure = self._measure
+        self._sum += measure.residuals[member]
+        self._products += measure.products(member)
+        self._square = measure.product(self._sum, self._sum)
+        self._size += 1
+        return float(measure.of_square(self._square / self._size**2))
+
+
+class LogLoss(Measure):
+    """Negative mean log loss: only the probability of a row's own class counts."""
+
+    def __init__(self, answers: Answers) -> None:
+        super().__init__(answers)
+        codes = answers.y.astype(np.int64)
+        said = np.take_along_axis(answers.predictions, codes[np.newaxis, :, np.newaxis], axis=2)
+        self.own = np.ascontiguousarray(said[:, :, 0])
+        """(n_members, n_rows)."""
+        self.weights = answers.weights
+        self.total = answers.total
+
+    def log_sums(self, shares: FloatArray) -> FloatArray:
+        """Sum the logarithms of probabilities over the rows; (n_candidates, n_rows) to one each."""
+        shares = np.maximum(shares, LEAST)
+        if self.weights is not None:
+            sums: FloatArray = (log_of(shares) * self.weights).sum(axis=1)
+            return sums
+        n_candidates, n_rows = shares.shape
+        width = n_rows // FACTORS
+        whole = shares[:, : FACTORS * width].reshape(n_candidates, FACTORS, width)
+        logs = log_of(np.multiply.reduce(whole, axis=1)).sum(axis=1)
+        rest = log_of(np.multiply.reduce(shares[:, FACTORS * width :], axis=1))
+        return np.asarray(logs + rest)
+
+    def score(self, prediction: FloatArray) -> float:
+        """Measure one prediction."""
+        codes = self.answers.y.astype(np.int64)
+        return self.of_own(prediction[np.arange(len(codes)), codes])
+
+    def of_own(self, shares: FloatArray) -> float:
+        """Score the probabilities of the rows' own classes."""
+        logs = log_of(np.clip(shares, LEAST, 1 - LEAST))
+        return float((logs if self.weights is None else logs * self.weights).sum() / self.total)
+
+    def climb(self) -> "LogClimb":
+        """Begin with a committee of nobody."""
+        return LogClimb(self)
+
+
+class LogClimb(Climb):
+    """The sum of probabilities s of the rows' own classes.
+
+    The logarithm is concave: with k members and their mean q = s / k, the sum over rows of
+    log((s + p) / (k + 1)) is at most that of log(q) + (p / q - 1) / (k + 1). This bound needs one
+    product per row and candidate; logarithms are taken of those alone that could still be best.
+    """
+
+    def __init__(self, measure: LogLoss) -> None:
+        self._measure = measure
+        self._sum = np.zeros(measure.own.shape[1])
+        self._size = 0
+
+    def scores(self, candidates: AnyArray) -> FloatArray:
+        """Score candidates, best bounds first, until no bound can reach the best."""
+        if not self._size:
+            return self._exact(candidates)
+        bounds = self._bounds(candidates)
+        scores = np.full(len(candidates), -np.inf)
+        order = np.argsort(-bounds, kind="stable")
+        at_a_time = max(1, min(8, BLOCK // max(1, len(self._sum))))
+        best = -np.inf
+        for first in range(0, len(order), at_a_time):
+            some = order[first : first + at_a_time]
+            if bounds[some[0]] + SLACK * (1 + abs(bounds[some[0]])) < best:
+                break
+            scores[some] = self._exact(candidates[some])
+            best = max(best, float(scores[some].max()))
+        return scores
+
+    def add(self, member: int) -> float:
+        """Add a member, and score the committee."""
+        self._sum += self._measure.own[member]
+        self._size += 1
+        return self._measure.of_own(self._sum / self._size)
+
+    def _exact(self, candidates: AnyArray) -> FloatArray:
+        measure, scores = self._measure, np.empty(len(candidates))
+        step = max(1, BLOCK // max(1, len(self._sum)))
+        for first in range(0, len(candidates), step):
+            some = slice(first, first + step)
+            shares = (measure.own[candidates[some]] + self._sum) / (self._size + 1)
+            scores[some] = measure.log_sums(shares) / measure.total
+        return scores
+
+    def _bounds(self, candidates: AnyArray) -> FloatArray:
+        measure, size = self._measure, self._size
+        mean = np.maximum(self._sum / size, LEAST)
+        weights = np.ones(len(mean)) if measure.weights is None else measure.weights
+        now = float((log_of(mean) * weights).sum())
+        # A row whose probability is kept at LEAST loses nothing where the member gives it none.
+        loses = float(weights[mean >= 2 * LEAST].sum())
+        # Products by BLAS may differ in the last digits; SLACK is a thousand times that.
+        gains = (measure.own @ (weights / mean))[candidates] - loses
+        return np.asarray((now + gains / (size + 1)) / measure.total)
