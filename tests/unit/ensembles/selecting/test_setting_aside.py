@@ -1,0 +1,80 @@
+"""Rows set aside: shares, classes, copies, order."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spinney.ensembles.fitting import IntakeSettings, read_rows
+from spinney.ensembles.selecting.setting_aside import set_aside
+from spinney.errors import InvalidInput
+
+
+def read(X, y, weights=None, task="classification"):
+    return read_rows(X, y, weights, IntakeSettings(estimator_name="Test", task=task))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.floats(0.1, 0.9), st.integers(2, 4))
+def test_every_class_gives_its_share_and_keeps_a_row(seed, share, n_classes):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(n_classes, size=60)
+    train, aside = set_aside(read(rng.normal(size=(60, 2)), y), share, seed)
+    assert sorted([*train, *aside]) == list(range(60))
+    for code in np.unique(y):
+        count = (y == code).sum()
+        assert abs((y[aside] == code).sum() - share * count) <= 1
+        assert (y[train] == code).any()
+
+
+def test_a_class_of_one_row_trains():
+    y = np.array([0] * 20 + [1])
+    train, aside = set_aside(read(np.arange(21.0).reshape(-1, 1), y), 0.9, 0)
+    assert 20 in train
+    assert len(aside) == 18
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_order_and_repetitions_do_not_matter(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(6, size=(40, 2)).astype(float), rng.integers(2, size=40)
+    weights = rng.integers(0, 4, size=40)
+    weights[:5] = 1
+
+    def outside(X, y, weights=None):
+        _, aside = set_aside(read(X, y, weights), 0.4, 7)
+        kept = np.flatnonzero(weights) if weights is not None else np.arange(len(y))
+        return {(*X[row], y[row]) for row in kept[aside]}
+
+    order = rng.permutation(40)
+    repeated = np.repeat(np.arange(40), weights)
+    expected = outside(X, y, weights)
+    assert outside(X[order], y[order], weights[order]) == expected
+    assert outside(X[repeated], y[repeated]) == expected
+
+
+def test_copies_of_a_row_stay_together():
+    X = np.repeat(np.arange(10.0), 8).reshape(-1, 1)
+    train, aside = set_aside(read(X, np.zeros(80, int)), 0.5, 3)
+    assert set(X[train, 0]).isdisjoint(X[aside, 0])
+    assert len(aside) == 40
+
+
+def test_another_seed_sets_other_rows_aside():
+    reading = read(np.arange(50.0).reshape(-1, 1), np.zeros(50), task="regression")
+    asides = {tuple(set_aside(reading, 0.5, seed)[1]) for seed in range(5)}
+    assert len(asides) == 5
+
+
+def test_groups_go_as_a_whole():
+    groups = np.repeat(np.arange(7), 6)
+    reading = read(np.arange(42.0).reshape(-1, 1), np.arange(42) % 2)
+    train, aside = set_aside(reading, 0.5, 1, groups)
+    assert set(groups[train]).isdisjoint(groups[aside])
+    assert len(set(groups[aside])) in (3, 4)
+
+
+def test_nothing_to_set_aside_is_an_error():
+    with pytest.raises(InvalidInput, match="n_samples=3"):
+        set_aside(read(np.arange(3.0).reshape(-1, 1), np.arange(3)), 0.5, 0)
