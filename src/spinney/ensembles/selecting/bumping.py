@@ -23,6 +23,7 @@ from spinney.ensembles.selecting.members import (
     joint_input_tags,
     prepared,
     run_all,
+    table_for_members,
 )
 from spinney.ensembles.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from spinney.ensembles.weak.checks import check_squares
@@ -133,13 +134,15 @@ class Bumping(Estimator):
         return self
 
     def _become(self, member: Any, reading: Reading) -> None:
-        if isinstance(member, Estimator):
+        classes = reading.target.classes
+        knows_all = classes is None or np.array_equal(member.classes_, classes)
+        if isinstance(member, Estimator) and knows_all:
             model: Model = member.model_
-        else:
+        else:  # a learner that is not ours, or one whose sample lacked a class
             model = MemberSum(
                 [member],
                 np.ones(1),
-                form="values" if reading.target.classes is None else "shares",
+                form="values" if classes is None else "shares",
                 link="identity",
                 baseline=np.zeros(reading.target.n_outputs),
                 schema=reading.schema,
@@ -154,6 +157,9 @@ class Bumping(Estimator):
         twin = clone(self._base())
         twin._adopt(model)  # noqa: SLF001 - it is ours
         self.estimator_ = twin
+
+    def _predictions(self, X: TableLike) -> Any:
+        return super()._predictions(table_for_members(X))
 
     def _base(self) -> Any:
         return self._default_tree() if self.estimator is None else self.estimator
@@ -268,8 +274,8 @@ class BumpingClassifier(ClassifierMixin, Bumping):
     candidates_ : Candidates
         The score of every fit.
     model_ : Model
-        Of a learner of ours its model, which can be saved and explained; otherwise a
-        :class:`MemberSum` of one, which pickles.
+        Of a learner of ours its model, which can be saved and explained; of others, and of one
+        whose sample lacked a class, a :class:`MemberSum` of one, which pickles.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -34,6 +34,7 @@ from spinney.ensembles.selecting.members import (
     check_task,
     joint_input_tags,
     named_members,
+    table_for_members,
 )
 from spinney.ensembles.weak.checks import check_squares
 from spinney.ensembles.weak.foreign import flat_rows
@@ -176,6 +177,9 @@ class EnsembleSelection(Estimator):
                 target=reading.target,
             )
         )
+
+    def _predictions(self, X: TableLike) -> Any:
+        return super()._predictions(table_for_members(X))
 
     def _walk(self) -> Walk:
         return Walk(

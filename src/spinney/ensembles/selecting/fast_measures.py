@@ -85,9 +85,9 @@ class SquaredError(Measure):
         residuals = (prediction - self.answers.truth()).reshape(-1)
         return float(self.of_square(self.product(residuals, residuals)))
 
-    def climb(self) -> "SquaredClimb":
+    def climb(self, candidates: AnyArray) -> "SquaredClimb":
         """Begin with a committee of nobody."""
-        return SquaredClimb(self)
+        return SquaredClimb(self, candidates)
 
     def alone(self) -> FloatArray:
         """Score each member by itself."""
@@ -98,18 +98,18 @@ class SquaredError(Measure):
 class SquaredClimb(Climb):
     """The sum of residuals r, its square, and its products with all members."""
 
-    def __init__(self, measure: SquaredError) -> None:
+    def __init__(self, measure: SquaredError, candidates: AnyArray) -> None:
+        super().__init__(candidates)
         self._measure = measure
         self._sum = np.zeros(measure.residuals.shape[1])
         self._square = 0.0
         self._products = np.zeros(measure.n_members)
-        self._size = 0
 
-    def scores(self, candidates: AnyArray) -> FloatArray:
+    def scores(self) -> FloatArray:
         """Score |r + d|² = |r|² + 2 <r, d> + |d|², for all candidates at once."""
         measure = self._measure
-        squares = self._square + 2 * self._products[candidates] + measure.squares[candidates]
-        scores: FloatArray = measure.of_square(squares / (self._size + 1) ** 2)
+        squares = (self._square + 2 * self._products + measure.squares)[self.candidates]
+        scores: FloatArray = measure.of_square(squares / (self.size + 1) ** 2)
         return scores
 
     def add(self, member: int) -> float:
@@ -118,8 +118,8 @@ class SquaredClimb(Climb):
         self._sum += measure.residuals[member]
         self._products += measure.products(member)
         self._square = measure.product(self._sum, self._sum)
-        self._size += 1
-        return float(measure.of_square(self._square / self._size**2))
+        self.size += 1
+        return float(measure.of_square(self._square / self.size**2))
 
 
 class LogLoss(Measure):
@@ -157,9 +157,9 @@ class LogLoss(Measure):
         logs = log_of(np.clip(shares, LEAST, 1 - LEAST))
         return float((logs if self.weights is None else logs * self.weights).sum() / self.total)
 
-    def climb(self) -> "LogClimb":
+    def climb(self, candidates: AnyArray) -> "LogClimb":
         """Begin with a committee of nobody."""
-        return LogClimb(self)
+        return LogClimb(self, candidates)
 
 
 class LogClimb(Climb):
@@ -170,50 +170,42 @@ class LogClimb(Climb):
     product per row and candidate; logarithms are taken of those alone that could still be best.
     """
 
-    def __init__(self, measure: LogLoss) -> None:
+    def __init__(self, measure: LogLoss, candidates: AnyArray) -> None:
+        super().__init__(candidates)
         self._measure = measure
+        self._own = measure.own if len(candidates) == measure.n_members else measure.own[candidates]
         self._sum = np.zeros(measure.own.shape[1])
-        self._size = 0
+        self._at_a_time = max(1, BLOCK // max(1, len(self._sum)))
 
-    def scores(self, candidates: AnyArray) -> FloatArray:
+    def scores(self) -> FloatArray:
         """Score candidates, best bounds first, until no bound can reach the best."""
-        if not self._size:
-            return self._exact(candidates)
-        bounds = self._bounds(candidates)
-        scores = np.full(len(candidates), -np.inf)
+        scores = np.full(len(self.candidates), -np.inf)
+        bounds = self._bounds() if self.size else np.zeros(len(scores))
         order = np.argsort(-bounds, kind="stable")
-        at_a_time = max(1, min(8, BLOCK // max(1, len(self._sum))))
         best = -np.inf
-        for first in range(0, len(order), at_a_time):
-            some = order[first : first + at_a_time]
+        for first in range(0, len(order), self._at_a_time):
+            some = order[first : first + self._at_a_time]
             if bounds[some[0]] + SLACK * (1 + abs(bounds[some[0]])) < best:
                 break
-            scores[some] = self._exact(candidates[some])
+            shares = (self._own[some] + self._sum) / (self.size + 1)
+            scores[some] = self._measure.log_sums(shares) / self._measure.total
             best = max(best, float(scores[some].max()))
         return scores
 
     def add(self, member: int) -> float:
         """Add a member, and score the committee."""
         self._sum += self._measure.own[member]
-        self._size += 1
-        return self._measure.of_own(self._sum / self._size)
+        self.size += 1
+        return self._measure.of_own(self._sum / self.size)
 
-    def _exact(self, candidates: AnyArray) -> FloatArray:
-        measure, scores = self._measure, np.empty(len(candidates))
-        step = max(1, BLOCK // max(1, len(self._sum)))
-        for first in range(0, len(candidates), step):
-            some = slice(first, first + step)
-            shares = (measure.own[candidates[some]] + self._sum) / (self._size + 1)
-            scores[some] = measure.log_sums(shares) / measure.total
-        return scores
-
-    def _bounds(self, candidates: AnyArray) -> FloatArray:
-        measure, size = self._measure, self._size
-        mean = np.maximum(self._sum / size, LEAST)
-        weights = np.ones(len(mean)) if measure.weights is None else measure.weights
-        now = float((log_of(mean) * weights).sum())
+    def _bounds(self) -> FloatArray:
+        """Bound the score of every candidate from above."""
+        weights, total = self._measure.weights, self._measure.total
+        mean = np.maximum(self._sum / self.size, LEAST)
+        counts = np.ones(len(mean)) if weights is None else weights
+        now = float((log_of(mean) * counts).sum())
         # A row whose probability is kept at LEAST loses nothing where the member gives it none.
-        loses = float(weights[mean >= 2 * LEAST].sum())
+        loses = float(counts[mean >= 2 * LEAST].sum())
         # Products by BLAS may differ in the last digits; SLACK is a thousand times that.
-        gains = (measure.own @ (weights / mean))[candidates] - loses
-        return np.asarray((now + gains / (size + 1)) / measure.total)
+        gains = self._own @ (counts / mean) - loses
+        return np.asarray((now + gains / (self.size + 1)) / total)

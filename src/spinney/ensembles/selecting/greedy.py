@@ -163,7 +163,8 @@ def _bag(ranked: AnyArray, walk: Walk, seed: int, number: int) -> AnyArray:
 
 
 def _walked(measure: Measure, ranked: AnyArray, walk: Walk) -> Committee:
-    climb, candidates = measure.climb(), np.sort(ranked)  # ties go to the first of the library
+    candidates = np.sort(ranked)  # ties go to the first of the library
+    climb = measure.climb(candidates)
     added, scores = list[int](), list[float]()
     best, since_best = -np.inf, 0
     n_init = min(walk.n_init, len(ranked), walk.n_steps)
@@ -171,7 +172,7 @@ def _walked(measure: Measure, ranked: AnyArray, walk: Walk) -> Committee:
         if len(added) < n_init:
             member = int(ranked[len(added)])
         else:
-            member = int(candidates[first_best(climb.scores(candidates))])
+            member = int(candidates[first_best(climb.scores())])
         added.append(member)
         scores.append(climb.add(member))
         since_best = 0 if scores[-1] > best else since_best + 1

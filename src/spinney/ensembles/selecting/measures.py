@@ -74,11 +74,17 @@ class Answers:
 class Climb(abc.ABC):
     """A committee that grows: every member counts as often as it was added."""
 
-    @abc.abstractmethod
-    def scores(self, candidates: AnyArray) -> FloatArray:
-        """Score the committee with each of some members added.
+    def __init__(self, candidates: AnyArray) -> None:
+        self.candidates = candidates
+        """Numbers of the members that may be added."""
+        self.size = 0
+        """Members so far, counting repetitions."""
 
-        A candidate that cannot be the best, nor tie with it, may be given as minus infinity.
+    @abc.abstractmethod
+    def scores(self) -> FloatArray:
+        """Score the committee with each of the candidates added.
+
+        One that cannot be the best, nor tie with it, may be given as minus infinity.
         """
 
     @abc.abstractmethod
@@ -94,12 +100,12 @@ class Measure(abc.ABC):
         """Score one prediction; (n_rows, n_outputs)."""
 
     @abc.abstractmethod
-    def climb(self) -> Climb:
+    def climb(self, candidates: AnyArray) -> Climb:
         """Begin with a committee of nobody."""
 
     def alone(self) -> FloatArray:
         """Score each member by itself."""
-        return np.array([self.climb().add(m) for m in range(self.n_members)])
+        return np.array([self.score(one) for one in self.answers.predictions])
 
     def __init__(self, answers: Answers) -> None:
         self.answers = answers
@@ -143,30 +149,30 @@ class ScorerMeasure(Measure):
             )
         return number
 
-    def climb(self) -> "ScorerClimb":
+    def climb(self, candidates: AnyArray) -> "ScorerClimb":
         """Begin with a committee of nobody."""
-        return ScorerClimb(self)
+        return ScorerClimb(self, candidates)
 
 
 class ScorerClimb(Climb):
     """The sum of what was said so far."""
 
-    def __init__(self, measure: ScorerMeasure) -> None:
+    def __init__(self, measure: ScorerMeasure, candidates: AnyArray) -> None:
+        super().__init__(candidates)
         self._measure = measure
         self._sum = np.zeros(measure.answers.predictions.shape[1:])
-        self._size = 0
 
-    def scores(self, candidates: AnyArray) -> FloatArray:
+    def scores(self) -> FloatArray:
         """Ask the scorer about each candidate."""
-        size = self._size + 1
-        said = self._measure.answers.predictions
-        return np.array([self._measure.score((self._sum + said[m]) / size) for m in candidates])
+        said, seats = self._measure.answers.predictions, self.size + 1
+        means = ((self._sum + said[member]) / seats for member in self.candidates)
+        return np.array([self._measure.score(mean) for mean in means])
 
     def add(self, member: int) -> float:
         """Add a member, and score the committee."""
         self._sum += self._measure.answers.predictions[member]
-        self._size += 1
-        return self._measure.score(self._sum / self._size)
+        self.size += 1
+        return self._measure.score(self._sum / self.size)
 
 
 def _takes_weights(scorer: Any) -> bool:

@@ -71,7 +71,7 @@ class GivenRows:
 
 def table_for_members(X: TableLike) -> Any:
     """Give a table a form that rows can be chosen from; numbers in lists stay numbers."""
-    if isinstance(X, list) and len(X) > 0 and not isinstance(X[0], str):
+    if isinstance(X, list | tuple) and len(X) > 0 and not isinstance(X[0], str):
         array = np.asarray(X)
         return np.array(X, dtype=object) if array.dtype.kind in "US" else array
     return as_members_take(X)

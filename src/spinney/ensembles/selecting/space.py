@@ -15,6 +15,8 @@ _SPARE = 8
 """Neighbours asked for beyond those needed, to see whether the last one is one of several ties."""
 _CLOSE = 1e-6
 """Share by which distances of scikit-learn may be wrong; they come from products of matrices."""
+_FARTHEST = 1e9
+"""Standard deviations beyond which values are all equally far."""
 _BLOCK = 1 << 20
 """Numbers in memory at a time."""
 
@@ -57,8 +59,9 @@ class Axis:
         numbers = values.astype(np.float64)
         numbers = np.where(np.isposinf(numbers), self.high, numbers)
         numbers = np.where(np.isneginf(numbers), self.low, numbers)
-        placed = (numbers / self.unit - self.centre) / self.spread
-        return np.asarray(np.where(np.isnan(numbers), 0.0, placed))
+        with np.errstate(over="ignore"):
+            placed = (numbers / self.unit - self.centre) / self.spread
+        return np.where(np.isnan(numbers), 0.0, np.clip(placed, -_FARTHEST, _FARTHEST))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

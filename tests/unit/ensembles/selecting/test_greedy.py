@@ -112,7 +112,7 @@ def test_probabilities_of_nothing_are_kept_from_infinity_as_in_scikit_learn():
     measure = measure_of(answers, None)
     assert measure.alone() == pytest.approx([-log_loss([0, 1], p) for p in said], 1e-12)
     # What the greedy loop sees of the same committees
-    assert measure.climb().scores(np.arange(2)) == pytest.approx(measure.alone(), abs=1e-12)
+    assert measure.climb(np.arange(2)).scores() == pytest.approx(measure.alone(), abs=1e-12)
 
 
 # The walk is that of the definition
@@ -144,10 +144,10 @@ def test_walk_is_that_of_the_definition(name, n_init, patience, weighted):
 def test_log_loss_of_candidates_does_not_depend_on_how_rows_fill_products(n_rows):
     rng = np.random.default_rng(n_rows)
     answers = class_answers(rng, n_members=9, n_rows=max(n_rows, 3))
-    climb = measure_of(answers, None).climb()
+    climb = measure_of(answers, None).climb(np.arange(9))
     climb.add(2)
     climb.add(5)
-    scores = climb.scores(np.arange(9))
+    scores = climb.scores()
     seen = np.isfinite(scores)
     for m in np.flatnonzero(seen):
         mean = answers.predictions[[2, 5, m]].mean(axis=0)
@@ -166,11 +166,11 @@ def test_candidates_passed_over_are_never_the_best(seed, size, weighted, sharp):
         said = np.eye(3)[said.argmax(axis=2)]
         answers = Answers(said, answers.y, answers.weights, answers.classes)
     measure = measure_of(answers, None)
-    climb = measure.climb()
+    climb = measure.climb(np.arange(25))
     added = rng.integers(25, size=size)
     for member in added:
         climb.add(int(member))
-    scores = climb.scores(np.arange(25))
+    scores = climb.scores()
     every = [measure.score(said[[*added, m]].mean(axis=0)) for m in range(25)]
     best = max(every)
     assert every[first_best(scores)] == pytest.approx(best, 1e-11, 1e-13)
