@@ -252,9 +252,9 @@ class EnsembleSelectionClassifier(ClassifierMixin, EnsembleSelection):
         fitted already, and all rows of ``fit`` are for selecting. Rows in no test fold (of time
         series) are not selected on.
     scoring : None, str or callable
-        What is maximised; None for "neg_log_loss". Log loss and "neg_brier_score" have fast roads;
-        the name of any other scorer, or a callable (estimator, X, y), costs a call per candidate
-        and step.
+        What is maximised; None for "neg_log_loss". That, "neg_brier_score" and "accuracy" have fast
+        roads; the name of any other scorer, or a callable (estimator, X, y), costs a call per
+        candidate and step.
     n_steps : int
         Members of the committee at most, counting repetitions.
     n_init : int

@@ -1,4 +1,4 @@
-"""Squared error and log loss, whose candidates can be judged without forming their committees."""
+"""Squared error, log loss and accuracy: candidates judged without a call for each."""
 
 from typing import Any
 
@@ -40,6 +40,8 @@ def measure_of(answers: Answers, scoring: Any) -> Measure:
         return SquaredError(answers, factor=0.5 if len(answers.classes) <= 2 else 1.0)
     elif scoring in (None, "neg_log_loss"):
         return LogLoss(answers)
+    elif scoring == "accuracy":
+        return Accuracy(answers)
     return ScorerMeasure(answers, scoring)
 
 
@@ -209,3 +211,53 @@ class LogClimb(Climb):
         # Products by BLAS may differ in the last digits; SLACK is a thousand times that.
         gains = self._own @ (counts / mean) - loses
         return np.asarray((now + gains / (self.size + 1)) / total)
+
+
+class Accuracy(Measure):
+    """Share of the rows whose likeliest class is their own; of equally likely ones the first."""
+
+    def __init__(self, answers: Answers) -> None:
+        super().__init__(answers)
+        self.by_class = np.ascontiguousarray(answers.predictions.transpose(0, 2, 1))
+        """(n_members, n_classes, n_rows)."""
+        self.codes = answers.y.astype(np.int32)
+
+    def of_classes(self, shares: FloatArray) -> float:
+        """Score probabilities; (n_classes, n_rows)."""
+        best, leader = shares[0].copy(), np.zeros(len(self.codes), np.int32)
+        for code in range(1, len(shares)):
+            leader[shares[code] > best] = code
+            np.maximum(best, shares[code], out=best)
+        hits = leader == self.codes
+        weights = self.answers.weights
+        total = np.count_nonzero(hits) if weights is None else weights[hits].sum()
+        return float(total / self.answers.total)
+
+    def score(self, prediction: FloatArray) -> float:
+        """Measure one prediction."""
+        return self.of_classes(prediction.T)
+
+    def climb(self, candidates: AnyArray) -> "AccuracyClimb":
+        """Begin with a committee of nobody."""
+        return AccuracyClimb(self, candidates)
+
+
+class AccuracyClimb(Climb):
+    """The sum of what was said so far, class by class."""
+
+    def __init__(self, measure: Accuracy, candidates: AnyArray) -> None:
+        super().__init__(candidates)
+        self._measure = measure
+        self._sum = np.zeros(measure.by_class.shape[1:])
+
+    def scores(self) -> FloatArray:
+        """Score every candidate."""
+        measure, seats = self._measure, self.size + 1
+        means = ((self._sum + measure.by_class[member]) / seats for member in self.candidates)
+        return np.array([measure.of_classes(mean) for mean in means])
+
+    def add(self, member: int) -> float:
+        """Add a member, and score the committee."""
+        self._sum += self._measure.by_class[member]
+        self.size += 1
+        return self._measure.of_classes(self._sum / self.size)

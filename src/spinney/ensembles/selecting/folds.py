@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import GroupKFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.data.sources.vector import read_vector
@@ -186,8 +186,6 @@ def _split(
     y = reading.y.reshape(len(reading.y), -1)[:, 0]
     is_classes = reading.target.classes is not None
     if isinstance(cv, numbers.Integral) and groups is not None:
-        from sklearn.model_selection import GroupKFold  # noqa: PLC0415 - it is needed here only
-
         cv = GroupKFold(int(cv))
     y = y.astype(np.int64) if is_classes else y
     splitter = check_cv(cv, y, classifier=is_classes)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import get_scorer, get_scorer_names
 
 from spinney.data.fixed_point import exact_total
 from spinney.errors import InvalidInput, InvalidParameter
@@ -27,8 +28,6 @@ class Metric:
         """Tell whether the value may be used."""
         if not isinstance(value, str):
             return value is None or callable(value)
-        from sklearn.metrics import get_scorer_names  # noqa: PLC0415 - 0.1 s, for few only
-
         return value in get_scorer_names()
 
     def describe(self) -> str:
@@ -121,8 +120,6 @@ class ScorerMeasure(Measure):
 
     def __init__(self, answers: Answers, scoring: Any) -> None:
         super().__init__(answers)
-        from sklearn.metrics import get_scorer  # noqa: PLC0415 - 0.1 s, for few only
-
         self._scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
         self._name = scoring if isinstance(scoring, str) else repr(scoring)
         classes = answers.classes

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import (
     accuracy_score,
+    balanced_accuracy_score,
     brier_score_loss,
     log_loss,
     mean_squared_error,
@@ -14,6 +15,7 @@ from sklearn.metrics import (
 )
 
 from spinney.ensembles.selecting.fast_measures import (
+    Accuracy,
     LogLoss,
     SquaredError,
     measure_of,
@@ -62,6 +64,9 @@ SCORES = {
         labels(a), p if len(a.classes) > 2 else p[:, 1], labels=a.classes, sample_weight=a.weights
     ),
     "accuracy": lambda a, p: accuracy_score(labels(a), likeliest(a, p), sample_weight=a.weights),
+    "balanced_accuracy": lambda a, p: balanced_accuracy_score(
+        labels(a), likeliest(a, p), sample_weight=a.weights
+    ),
     "neg_mean_squared_error": lambda a, p: -mean_squared_error(
         a.y, p[:, 0], sample_weight=a.weights
     ),
@@ -94,7 +99,8 @@ def test_roads_are_chosen_by_name():
     assert isinstance(measure_of(numbers, None), SquaredError)
     assert isinstance(measure_of(classes, None), LogLoss)
     assert isinstance(measure_of(classes, "neg_brier_score"), SquaredError)
-    assert isinstance(measure_of(classes, "accuracy"), ScorerMeasure)
+    assert isinstance(measure_of(classes, "accuracy"), Accuracy)
+    assert isinstance(measure_of(classes, "balanced_accuracy"), ScorerMeasure)
     assert isinstance(measure_of(numbers, "r2"), ScorerMeasure)
 
 
@@ -174,6 +180,12 @@ def test_candidates_passed_over_are_never_the_best(seed, size, weighted, sharp):
     every = [measure.score(said[[*added, m]].mean(axis=0)) for m in range(25)]
     best = max(every)
     assert every[first_best(scores)] == pytest.approx(best, 1e-11, 1e-13)
+
+
+def test_of_equally_likely_classes_the_first_counts():
+    said = np.array([[[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]])
+    answers = Answers(said, np.array([0.0, 2.0]), None, np.arange(3))
+    assert measure_of(answers, "accuracy").alone().tolist() == [0.5]
 
 
 # What it promises
