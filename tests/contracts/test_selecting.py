@@ -105,7 +105,9 @@ def test_parameters_are_left_alone_and_typos_refused(name):
 def test_members_given_are_not_touched(name):
     given = copy.deepcopy(EVERY[name])
     made(name, **given).fit(X, Y)
-    members = next(value for key, value in given.items() if key in ("estimators", "pool", "estimator"))
+    members = next(
+        value for key, value in given.items() if key in ("estimators", "pool", "estimator")
+    )
     for item in members if isinstance(members, list) else [("one", members)]:
         assert not hasattr(item[1], "n_features_in_")
         assert item[1].get_params().get("random_state") is None
@@ -115,7 +117,10 @@ def test_members_given_are_not_touched(name):
 def test_tools_of_scikit_learn_take_it(name):
     model = make_pipeline(StandardScaler(), made(name))
     assert cross_val_score(model, X, Y, cv=3).mean() > 0.8
-    grid = {"BumpingClassifier": {"n_estimators": [2, 5]}, "BumpingRegressor": {"n_estimators": [2]}}
+    grid = {
+        "BumpingClassifier": {"n_estimators": [2, 5]},
+        "BumpingRegressor": {"n_estimators": [2]},
+    }
     default = {"n_steps": [1, 5]} if "Ensemble" in name else {"k": [1, 7]}
     search = GridSearchCV(made(name), grid.get(name, default), cv=3).fit(X, Y)
     assert search.best_score_ > 0.8

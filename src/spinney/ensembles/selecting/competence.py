@@ -31,7 +31,7 @@ def knora_eliminate(local: Local) -> FloatArray:
     """
     counted = local.right & (local.shares > 0)[:, :, np.newaxis]
     reach = np.logical_and.accumulate(counted, axis=1).sum(axis=1)
-    return (reach == reach.max(axis=1, keepdims=True)).astype(np.float64)
+    return _largest(reach)
 
 
 def knora_union(local: Local) -> FloatArray:
@@ -85,5 +85,6 @@ def _sums(marks: BoolArray, shares: FloatArray) -> FloatArray:
     return total
 
 
-def _largest(numbers: FloatArray) -> FloatArray:
-    return (numbers == numbers.max(axis=1, keepdims=True)).astype(np.float64)
+def _largest(numbers: AnyArray) -> FloatArray:
+    """Give a vote to everybody with the largest number."""
+    return np.asarray(numbers == numbers.max(axis=1, keepdims=True), np.float64)

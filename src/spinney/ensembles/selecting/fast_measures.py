@@ -9,7 +9,7 @@ from spinney.model.elementary import log_of
 from spinney.typing import AnyArray, FloatArray
 
 LEAST = float(np.finfo(np.float64).eps)
-"""Probabilities are kept this far from 0 and 1 before a logarithm is taken, as scikit-learn does."""
+"""Probabilities are kept this far from 0 and 1 before logarithms are taken, as in scikit-learn."""
 FACTORS = 16
 """Probabilities multiplied before a logarithm is taken: so many of ``LEAST`` are no underflow."""
 SLACK = 1e-9

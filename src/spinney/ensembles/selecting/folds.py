@@ -180,9 +180,7 @@ def fold_pairs(
     return pairs
 
 
-def _split(
-    cv: Any, reading: Reading, groups: AnyArray | None
-) -> list[tuple[AnyArray, AnyArray]]:
+def _split(cv: Any, reading: Reading, groups: AnyArray | None) -> list[tuple[AnyArray, AnyArray]]:
     y = reading.y.reshape(len(reading.y), -1)[:, 0]
     is_classes = reading.target.classes is not None
     if isinstance(cv, numbers.Integral) and groups is not None:
@@ -207,7 +205,9 @@ def _placed(rows: Any, place: AnyArray) -> AnyArray:
     if array.dtype == bool:
         array = np.flatnonzero(array)
     is_numbers = array.ndim == 1 and (array.dtype.kind in "iu" or not len(array))
-    if not is_numbers or (len(array) and not -len(place) <= array.min() <= array.max() < len(place)):
+    if not is_numbers or (
+        len(array) and not -len(place) <= array.min() <= array.max() < len(place)
+    ):
         raise InvalidInput(
             f"A pair of cv names rows that are not there: expected numbers from 0 to "
             f"{len(place) - 1}, or a mask."

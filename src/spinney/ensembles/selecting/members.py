@@ -208,9 +208,7 @@ def run_all(
     foreign = [place for place, task in enumerate(tasks) if not task[0].is_ours]
     done = Parallel(n_jobs=n_jobs)(delayed(work)(*tasks[place]) for place in foreign)
     results = dict(zip(foreign, done, strict=True))
-    return [
-        results[place] if place in results else work(*task) for place, task in enumerate(tasks)
-    ]
+    return [results[place] if place in results else work(*task) for place, task in enumerate(tasks)]
 
 
 def joint_input_tags(tags: Any, estimators: Sequence[Any]) -> Any:

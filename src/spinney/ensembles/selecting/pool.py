@@ -121,12 +121,7 @@ def _pool(given: Any, fitted: Sequence[Any], classes: AnyArray) -> Pool:
         )
     known = np.asarray(given.classes_)
     as_labels = all(np.isin(one.classes_, known).all() for one in members)
-    seen = getattr(given, "estimators_features_", None)
-    n_features = getattr(given, "n_features_in_", 0)
-    is_whole = seen is None or all(np.array_equal(f, np.arange(n_features)) for f in seen)
-    return Pool(
-        members,
-        classes,
-        None if as_labels else known,
-        None if is_whole else tuple(np.asarray(features) for features in seen),
-    )
+    seen = tuple(np.asarray(some) for some in getattr(given, "estimators_features_", ()))
+    everything = np.arange(getattr(given, "n_features_in_", 0))
+    is_whole = all(np.array_equal(some, everything) for some in seen)
+    return Pool(members, classes, None if as_labels else known, None if is_whole else seen)

@@ -102,7 +102,7 @@ def _axis(column: Column, n_rows: int, counts: FloatArray) -> Axis | AnyArray:
 
 def _coordinates(axis: Axis | AnyArray, values: AnyArray) -> FloatArray:
     if not isinstance(axis, Axis):
-        return (values[:, np.newaxis] == axis).astype(np.float64)
+        return np.asarray(values[:, np.newaxis] == axis, np.float64)
     if not axis.spread:
         return np.empty((len(values), 0))
     return axis.coordinates(values)[:, np.newaxis]

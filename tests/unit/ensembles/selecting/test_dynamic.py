@@ -15,6 +15,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
+from tests.reference import selecting as twin
 
 import spinney
 from spinney import DynamicSelectionClassifier, KNORAEClassifier, KNORAUClassifier
@@ -22,7 +23,6 @@ from spinney.datasets import make_moons
 from spinney.ensembles.selecting.competence import METHODS, Local, shares_of_votes
 from spinney.ensembles.selecting.space import Neighbourhood, Space
 from spinney.errors import CannotSave, InvalidInput, InvalidParameter, WeakLearnerFailed
-from tests.reference import selecting as twin
 
 X, Y = load_iris(return_X_y=True)
 ORDER = np.random.default_rng(0).permutation(len(X))
@@ -44,7 +44,7 @@ class Says(ClassifierMixin, BaseEstimator):
         self.low = low
         self.high = high
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None):  # noqa: ARG002 - a classifier has them
         self.classes_ = np.array(["a", "b"])
         return self
 
@@ -79,9 +79,7 @@ def test_neighbour_of_weight_two_is_two_neighbours(seed, method):
     weights = rng.integers(1, 4, size=5).astype(float)
     copies = np.repeat(np.arange(5), weights.astype(int))
     weighted = METHODS[method](Local(right, alike, np.tile(weights, (4, 1))))
-    repeated = METHODS[method](
-        Local(right[:, copies], alike[:, copies], np.ones((4, len(copies))))
-    )
+    repeated = METHODS[method](Local(right[:, copies], alike[:, copies], np.ones((4, len(copies)))))
     assert np.array_equal(weighted, repeated)
 
 
@@ -98,7 +96,7 @@ def test_neighbours_beyond_the_region_do_not_count():
 # Neighbours
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 9),
@@ -117,7 +115,7 @@ def test_neighbours_are_the_nearest_and_the_first_of_ties(seed, k, width, on_a_g
     assert (found.shares == 1).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 9))
 def test_weights_fill_the_neighbourhood(seed, k):
     rng = np.random.default_rng(seed)
@@ -244,7 +242,7 @@ def test_hand_built_line():
     assert both_wrong.votes([[4.0]]).tolist() == [[1, 1]]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_union_over_all_rows_is_a_vote_by_accuracy(seed):
     rng = np.random.default_rng(seed)
@@ -320,8 +318,11 @@ def test_fitted_pools_are_taken_as_they_are(name):
     frame = pd.DataFrame(X, columns=list("abcd"))
     given = POOLS[name]
     y = np.array(["x", "y", "z"])[Y]
-    fitted = [one.fit(frame[:70], y[:70]) for one in given] if isinstance(given, list) else (
-        given.fit(frame[:70], y[:70]))
+    fitted = (
+        [one.fit(frame[:70], y[:70]) for one in given]
+        if isinstance(given, list)
+        else (given.fit(frame[:70], y[:70]))
+    )
     model = KNORAEClassifier(fitted, prefit=True).fit(frame[70:], y[70:])
     assert model.n_selection_rows_ == 80
     assert model.score(frame, y) > 0.9
@@ -443,7 +444,7 @@ def test_weights_that_the_pool_cannot_take_are_refused():
 def test_members_that_fail_or_say_nonsense_are_named():
     class Loud(GaussianNB):
         def predict(self, X):
-            raise RuntimeError("full")
+            raise RuntimeError(f"full after {len(X)} rows")
 
     class Odd(GaussianNB):
         def predict(self, X):

@@ -49,7 +49,7 @@ def library():
     return [
         ("bayes", GaussianNB()),
         ("near", KNeighborsClassifier(5)),
-        ("line", LogisticRegression(max_iter=2000)),
+        ("line", LogisticRegression(max_iter=2000, C=0.1)),
         ("tree", spinney.DecisionTreeClassifier(max_depth=3)),
     ]
 
@@ -109,15 +109,15 @@ def test_rows_held_out_are_not_learnt_from_and_members_stay_as_they_are():
     assert len(near._fit_X) + len(held) == len(X)
     # The only score there is: that of the member, on rows it has not seen
     said = near.predict_proba(np.array(held))
-    truth = [Y[(X == row).all(axis=1)][0] for row in held]
+    truth = [Y[(row == X).all(axis=1)][0] for row in held]
     assert model.library_.scores[0] == pytest.approx(-log_loss(truth, said, labels=[0, 1, 2]))
 
 
 def test_prefit_members_are_taken_as_they_are_and_all_rows_are_selected_on():
     fitted = [(name, member.fit(X[:75], Y[:75])) for name, member in library()]
-    before = pickle.dumps(fitted)
+    before = [member.predict_proba(X).tobytes() for _, member in fitted]
     model = EnsembleSelectionClassifier(fitted, cv="prefit", n_steps=20).fit(X[75:], Y[75:])
-    assert pickle.dumps(fitted) == before
+    assert [member.predict_proba(X).tobytes() for _, member in fitted] == before
     assert all(any(one is member for _, member in fitted) for one in model.estimators_)
     for (_, member), score in zip(fitted, model.library_.scores, strict=True):
         assert score == pytest.approx(-log_loss(Y[75:], member.predict_proba(X[75:])), 1e-9)
@@ -176,14 +176,16 @@ def test_weight_is_a_repetition_if_copies_share_a_fold():
     weights = rng.integers(0, 4, len(X))
     fold = np.arange(len(X)) % 4
     repeated = np.repeat(np.arange(len(X)), weights)
-    members = [library()[0], library()[2], library()[3]]
+    members = [library()[0], library()[3]]
     weighted = EnsembleSelectionClassifier(members, cv=PredefinedSplit(fold[weights > 0]))
     weighted.fit(X, Y, sample_weight=weights)
     copies = EnsembleSelectionClassifier(members, cv=PredefinedSplit(fold[repeated]))
     copies.fit(X[repeated], Y[repeated])
-    assert weighted.library_.scores == pytest.approx(copies.library_.scores, 1e-5)
+    # As exact as scikit-learn's naive Bayes, which rounds where it takes weights
+    assert weighted.library_.scores == pytest.approx(copies.library_.scores, 1e-7)
+    assert weighted.library_.scores[1] == pytest.approx(copies.library_.scores[1], 1e-12)
     assert np.array_equal(weighted.weights_, copies.weights_)
-    assert weighted.predict_proba(X) == pytest.approx(copies.predict_proba(X), abs=1e-4)
+    assert weighted.predict_proba(X) == pytest.approx(copies.predict_proba(X), 1e-7)
 
 
 def test_rows_of_no_weight_are_absent_also_from_pairs_that_name_them():
@@ -208,8 +210,10 @@ def test_held_out_rows_do_not_depend_on_order_and_copies_stay_together():
     assert model.fit(X[order], Y[order]).estimators_[0].model_ == first
     weights = np.random.default_rng(2).integers(0, 4, 150)
     repeated = np.repeat(np.arange(150), weights)
-    weighted = model.fit(X, Y, sample_weight=weights).estimators_[0].model_
-    assert model.fit(X[repeated], Y[repeated]).estimators_[0].model_ == weighted
+    weighted = model.fit(X, Y, sample_weight=weights).predict_proba(X)
+    score = model.library_.committee_score
+    assert np.array_equal(model.fit(X[repeated], Y[repeated]).predict_proba(X), weighted)
+    assert model.library_.committee_score == pytest.approx(score, 1e-12)
 
 
 # Tables, members and parameters
@@ -271,11 +275,12 @@ def test_seeds_of_members_come_from_the_committees_seed_unless_they_have_their_o
 
 
 def test_parameters_of_members_can_be_set_and_searched():
-    model = EnsembleSelectionClassifier(library(), n_steps=5)
+    members = [library()[0], library()[1], library()[3]]
+    model = EnsembleSelectionClassifier(members, n_steps=5)
     assert model.get_params()["near__n_neighbors"] == 5
     model.set_params(near__n_neighbors=9, tree=GaussianNB(), n_steps=6)
     assert model.estimators[1][1].n_neighbors == 9
-    assert isinstance(model.estimators[3][1], GaussianNB)
+    assert isinstance(model.estimators[2][1], GaussianNB)
     assert clone(model).get_params()["near__n_neighbors"] == 9
     with pytest.raises(UnknownParameter, match="n_steps"):
         model.set_params(n_step=5)
@@ -409,8 +414,8 @@ def test_scorers_that_take_no_weights_or_give_no_number_are_refused():
 
 def test_members_that_fail_are_named():
     class Broken(GaussianNB):
-        def fit(self, X, y, sample_weight=None):
-            raise RuntimeError("no disk")
+        def fit(self, X, y):
+            raise RuntimeError(f"no disk for {len(X)} rows and {len(y)} labels")
 
     class Silent(GaussianNB):
         def predict_proba(self, X):
@@ -418,7 +423,7 @@ def test_members_that_fail_are_named():
 
     class Loud(GaussianNB):
         def predict_proba(self, X):
-            raise MemoryError("full")
+            raise MemoryError(f"full after {len(X)} rows")
 
     fails(WeakLearnerFailed, "'b' .Broken.*no disk", estimators=[("b", Broken())])
     fails(InvalidInput, "'s' .Silent", estimators=[("s", Silent())])
