@@ -49,7 +49,7 @@ def library():
     return [
         ("bayes", GaussianNB()),
         ("near", KNeighborsClassifier(5)),
-        ("line", LogisticRegression(max_iter=2000, C=0.1)),
+        ("line", LogisticRegression(solver="newton-cholesky")),
         ("tree", spinney.DecisionTreeClassifier(max_depth=3)),
     ]
 

@@ -131,14 +131,14 @@ def test_probabilities_of_nothing_are_kept_from_infinity_as_in_scikit_learn():
 @pytest.mark.parametrize(("n_init", "patience"), [(1, None), (3, None), (1, 1), (4, 3)])
 @pytest.mark.parametrize("name", SCORES)
 def test_walk_is_that_of_the_definition(name, n_init, patience, weighted):
-    for seed in range(3):
+    for seed in range(1 if name == "balanced_accuracy" else 2):  # one that is slow
         answers = answers_for(name, np.random.default_rng(seed), weighted=weighted)
-        walk = Walk(n_steps=15, n_init=n_init, patience=patience)
+        walk = Walk(n_steps=10, n_init=n_init, patience=patience)
         library, path = select(measure_of(answers, name), NAMES[:6], walk, seed=0)
         added, scores, n_kept = twin.greedy(
             answers.predictions,
             lambda p, answers=answers: SCORES[name](answers, p),
-            n_steps=15,
+            n_steps=10,
             n_init=n_init,
             patience=patience,
         )
