@@ -26,7 +26,7 @@ from spinney.ensembles.selecting.folds import read_groups
 from spinney.ensembles.selecting.local_vote import KnownRows, LocalVote
 from spinney.ensembles.selecting.members import GivenRows, joint_input_tags
 from spinney.ensembles.selecting.pool import Pool, fitted_pool, prefit_pool
-from spinney.ensembles.selecting.setting_aside import set_aside
+from spinney.ensembles.selecting.setting_aside import Side, set_aside
 from spinney.ensembles.selecting.space import Space
 from spinney.errors import InvalidParameter
 from spinney.model import Model
@@ -97,15 +97,16 @@ class DynamicSelection(ClassifierMixin, Estimator):
 
     def _pool_and_rows(
         self, rows: GivenRows, reading: Reading, groups: AnyArray | None
-    ) -> tuple[Pool, AnyArray]:
+    ) -> tuple[Pool, Side]:
         """Give the pool, and the rows it is judged on."""
         classes = np.asarray(reading.target.classes)
         if self.prefit:
-            return prefit_pool(self.pool, classes), np.arange(len(rows.labels))
+            everything = Side(np.arange(len(rows.labels)), rows.weights)
+            return prefit_pool(self.pool, classes), everything
         seed = seed_from(self.random_state)
         train, aside = set_aside(reading, self.selection_fraction, seed, groups)
         given = RandomForestClassifier() if self.pool is None else self.pool
-        pool = fitted_pool(given, rows.take(train), classes, seed=seed, n_jobs=self.n_jobs)
+        pool = fitted_pool(given, rows.on(train), classes, seed=seed, n_jobs=self.n_jobs)
         return pool, aside
 
     def predict_proba(self, X: TableLike) -> FloatArray:
@@ -145,12 +146,12 @@ class DynamicSelection(ClassifierMixin, Estimator):
         return joint_input_tags(tags, pairs)
 
 
-def _known(pool: Pool, rows: GivenRows, reading: Reading, judged: AnyArray) -> KnownRows:
+def _known(pool: Pool, rows: GivenRows, reading: Reading, judged: Side) -> KnownRows:
     """Ask the pool about the rows it is judged on, in an order that what they hold decides."""
-    order = order_of_rows(reading.table.take(judged), reading.y[judged])
-    chosen = judged[order]
+    order = order_of_rows(reading.table.take(judged.rows), reading.y[judged.rows])
+    chosen = judged.rows[order]
     table = reading.table.take(chosen)
-    weights = None if reading.weights is None else reading.weights[chosen]
+    weights = None if judged.weights is None else judged.weights[order]
     space = Space.learn(table, weights)
     part = rows.take(chosen)
     return KnownRows(
@@ -207,8 +208,8 @@ class DynamicSelectionClassifier(DynamicSelection):
     k : int
         Neighbours.
     selection_fraction : float
-        Share of the rows of every class that are set aside for selecting; by what stands in them,
-        so that neither order nor repetitions of rows matter.
+        Share of the rows of every class, rounded down, that are set aside for selecting; by what
+        stands in them, so that neither order nor repetitions of rows matter.
     prefit : bool
         Whether the pool is fitted already. All rows of ``fit`` are then for selecting.
     categorical_features : "from_dtype", None, mask, positions or names

@@ -24,7 +24,7 @@ from spinney.ensembles.selecting.members import (
     prepared,
     run_all,
 )
-from spinney.ensembles.selecting.setting_aside import set_aside
+from spinney.ensembles.selecting.setting_aside import Side, set_aside
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.typing import AnyArray, FloatArray
 
@@ -111,16 +111,16 @@ class Hearing:
                     f"cv='prefit', but the member {member} is not fitted. Fit it, or choose folds."
                 ) from error
         said = [ask_member(member, self.rows.X, self._classes) for member in self.members]
-        everything = np.arange(len(self.rows.labels))
+        everything = self._side(np.arange(len(self.rows.labels)))
         return Heard(self._answers(everything, np.array(said)), list(self.members))
 
     def _held_out(self, share: float) -> Heard:
         train, aside = set_aside(self.reading, share, self.seed, self.groups)
-        part = self.rows.take(train)
+        part = self.rows.on(train)
         tasks = [(self.prepared(number), part) for number in range(len(self.members))]
         done = run_all(fit_member, tasks, self.n_jobs)
         fitted = [Member(m.name, one) for m, one in zip(self.members, done, strict=True)]
-        X = self.rows.take(aside).X
+        X = self.rows.on(aside).X
         said = np.array([ask_member(member, X, self._classes) for member in fitted])
         return Heard(self._answers(aside, said), fitted)
 
@@ -133,12 +133,17 @@ class Hearing:
         for place, answers in enumerate(said):
             joined[place % n_members, pairs[place // n_members][1]] = answers
         heard = np.sort(np.concatenate([test for _, test in pairs]))
-        return self._answers(heard, joined if len(heard) == n_rows else joined[:, heard])
+        return self._answers(
+            self._side(heard), joined if len(heard) == n_rows else joined[:, heard]
+        )
 
-    def _answers(self, rows: AnyArray, said: FloatArray) -> Answers:
+    def _side(self, rows: AnyArray) -> Side:
         weights = self.reading.weights
-        y = self.reading.y.reshape(len(self.reading.y), -1)[rows, 0]
-        return Answers(said, y, None if weights is None else weights[rows], self._classes)
+        return Side(rows, None if weights is None else weights[rows])
+
+    def _answers(self, side: Side, said: FloatArray) -> Answers:
+        y = self.reading.y.reshape(len(self.reading.y), -1)[side.rows, 0]
+        return Answers(said, y, side.weights, self._classes)
 
 
 def _fold_answers(

@@ -12,6 +12,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import Reading
+from spinney.ensembles.selecting.setting_aside import Side
 from spinney.ensembles.weak.checks import gives_classes
 from spinney.errors import InvalidInput, InvalidParameter, WeakLearnerFailed, shorten
 from spinney.model.answers import as_members_take, member_answers
@@ -63,6 +64,10 @@ class GivenRows:
         weights = None if self.weights is None else self.weights[rows]
         return GivenRows(_safe_indexing(self.X, rows), self.labels[rows], weights)
 
+    def on(self, side: Side) -> "GivenRows":
+        """Choose the rows on one side of a split."""
+        return replace(self.take(side.rows), weights=side.weights)
+
     def counted(self, counts: AnyArray) -> "GivenRows":
         """Let every row count so often; those that count 0 times go."""
         rows = np.flatnonzero(counts)
@@ -74,7 +79,8 @@ def table_for_members(X: TableLike) -> Any:
     if isinstance(X, list | tuple) and len(X) > 0 and not isinstance(X[0], str):
         array = np.asarray(X)
         return np.array(X, dtype=object) if array.dtype.kind in "US" else array
-    return as_members_take(X)
+    is_like_an_array = hasattr(X, "__array__") and not hasattr(X, "shape")
+    return np.asarray(X) if is_like_an_array else as_members_take(X)
 
 
 def named_members(given: Any, owner: str) -> list[Member]:

@@ -1,58 +1,96 @@
 """Rows set aside by what stands in them, so that neither their order nor repetitions matter."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.forests.row_order import mixed_bits
 from spinney.errors import InvalidInput
 from spinney.randomness import Stream, random_bits
-from spinney.typing import AnyArray
+from spinney.typing import AnyArray, FloatArray
+
+_MOST_REPETITIONS = 100
+"""Mean of whole weights up to which rows are divided as if they stood there so often."""
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """The rows on one side of a split."""
+
+    rows: AnyArray
+    """Their numbers, increasing."""
+    weights: FloatArray | None
+    """What of their weight is on this side; None: all weigh 1."""
 
 
 def set_aside(
     reading: Reading, share: float, seed: int, groups: AnyArray | None = None
-) -> tuple[AnyArray, AnyArray]:
-    """Split rows in two: those that train, and a share of the weight that is set aside.
+) -> tuple[Side, Side]:
+    """Split rows in two: those that train, and a share that is set aside.
 
-    Of every class its share is set aside, and a class keeps at least one row that trains. Rows that
-    hold the same stay together, as a row of weight 2 does; with ``groups`` whole groups do.
+    Of every class its share is set aside, rounded down, so that a class keeps a row that trains. A
+    row of weight 2 is two rows, which may be divided. With ``groups`` whole groups are set aside.
 
     Parameters
     ----------
     reading : the rows
-    share : of the weight, above 0 and below 1
+    share : of the rows, above 0 and below 1
     seed : decides which rows
     groups : (n_rows,) codes of groups, or None
 
     Returns
     -------
     tuple
-        Numbers of the rows that train, and of those set aside; both increasing.
+        The side that trains, and the one set aside.
     """
     n_rows = len(reading.y)
-    is_classes = reading.target.classes is not None and groups is None
-    strata = reading.y if is_classes else np.zeros(n_rows)
-    bits = _content_bits(reading, seed) if groups is None else _stirred(groups, seed)
-    order = np.lexsort((bits, strata))
-    weights = np.ones(n_rows) if reading.weights is None else reading.weights[order]
-    is_new_stratum = np.diff(strata[order], prepend=-1.0) != 0
-    is_new_unit = is_new_stratum | np.append(True, bits[order][1:] != bits[order][:-1])
-    starts, stratum_of = np.flatnonzero(is_new_unit), np.cumsum(is_new_stratum)[is_new_unit] - 1
-    unit_weights = np.add.reduceat(weights, starts)
-    totals = np.bincount(stratum_of, unit_weights)
-    before = np.cumsum(unit_weights) - unit_weights
-    before -= before[np.searchsorted(stratum_of, stratum_of)]  # from where the stratum begins
-    is_last = np.append(np.diff(stratum_of) > 0, True)
-    aside = (before + unit_weights / 2 < share * totals[stratum_of]) & ~is_last
-    is_aside = np.zeros(n_rows, bool)
-    is_aside[order] = np.repeat(aside, np.diff(np.append(starts, n_rows)))
-    if not is_aside.any():
+    weights = np.ones(n_rows) if reading.weights is None else reading.weights
+    if groups is None:
+        aside = _of_rows(reading, weights, share, seed)
+    else:
+        aside = _of_groups(groups, weights, share, seed)
+    if not aside.any():
+        kept = "group trains" if groups is not None else "row of a class trains"
         raise InvalidInput(
-            f"No rows can be set aside of n_samples={n_rows} that differ enough: every "
-            f"{'class' if is_classes else 'group' if groups is not None else 'value'} must keep "
-            "one that trains. Give more rows, or set aside a larger share."
+            f"No rows can be set aside of n_samples={n_rows}, since one {kept}. Give more rows, or "
+            "set a larger share aside."
         )
-    return np.flatnonzero(~is_aside), np.flatnonzero(is_aside)
+    is_weighted = reading.weights is not None
+    return _side(weights - aside, weighted=is_weighted), _side(aside, weighted=is_weighted)
+
+
+def _side(weights: FloatArray, *, weighted: bool) -> Side:
+    rows = np.flatnonzero(weights)
+    return Side(rows, weights[rows] if weighted else None)
+
+
+def _of_rows(reading: Reading, weights: FloatArray, share: float, seed: int) -> FloatArray:
+    """Give the weight of each row that is set aside: every so many-th, in an order of hashes."""
+    n_rows = len(weights)
+    is_whole = bool((weights == np.rint(weights)).all())
+    repeats = is_whole and weights.sum() <= _MOST_REPETITIONS * n_rows
+    places = weights if repeats else np.ones(n_rows)
+    strata = reading.y if reading.target.classes is not None else np.zeros(n_rows)
+    order = np.lexsort((_content_bits(reading, seed), strata))
+    ends = np.cumsum(places[order])
+    starts = ends - places[order]
+    first = starts[np.searchsorted(strata[order], strata[order])]
+    passed = np.floor(share * (ends - first) + _ROUNDING)
+    passed -= np.floor(share * (starts - first) + _ROUNDING)
+    aside = np.empty(n_rows)
+    aside[order] = passed * (weights / places)[order]
+    return aside
+
+
+def _of_groups(groups: AnyArray, weights: FloatArray, share: float, seed: int) -> FloatArray:
+    """Set whole groups aside, in an order of hashes, while they fit better inside than outside."""
+    order = np.argsort(_stirred(np.arange(groups.max() + 1), seed), kind="stable")
+    totals = np.bincount(groups, weights)[order]
+    middles = np.cumsum(totals) - totals / 2
+    chosen = (middles < share * totals.sum()) & (np.arange(len(order)) < len(order) - 1)
+    return np.where(np.isin(groups, order[chosen]), weights, 0.0)
 
 
 def _content_bits(reading: Reading, seed: int) -> AnyArray:

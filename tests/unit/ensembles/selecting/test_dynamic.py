@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 from sklearn import ensemble
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -180,9 +180,8 @@ def test_only_frequent_levels_have_a_place():
 def test_table_in_which_nothing_varies_still_has_neighbours():
     table = np.zeros((30, 2))
     y = np.arange(30) % 2
-    model = KNORAEClassifier([GaussianNB(), LogisticRegression()], random_state=0)
-    with pytest.raises(InvalidInput, match="set aside"):
-        model.fit(table, y)  # all rows of a class are copies of one
+    model = KNORAEClassifier(random_state=0).fit(table, y)
+    assert len(set(model.predict(table))) == 1
     pool = [Says().fit(None, None), Says(2.0, 3.0).fit(None, None)]
     model = KNORAEClassifier(pool, prefit=True).fit(table, np.array(["a", "b"])[y])
     assert model.predict_proba(table[:1]).shape == (1, 2)
@@ -309,8 +308,8 @@ def test_pools_of_any_kind_speak_the_users_labels(name, labels):
     y = np.array(labels)[Y]
     model = KNORAUClassifier(POOLS[name], random_state=0).fit(X, y)
     assert model.score(X, y) > 0.9
-    for place, member in enumerate(model.model_.pool.answers(X).T):
-        assert (model.classes_[member] == y).mean() > 0.5, place
+    said = model.classes_[model.model_.pool.answers(X)]
+    assert (said == y[:, np.newaxis]).mean() > 0.6
 
 
 @pytest.mark.parametrize("name", ["forest", "bagging of features", "forest of ours", "list"])
