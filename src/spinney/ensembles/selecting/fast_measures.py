@@ -6,10 +6,10 @@ import numpy as np
 
 from spinney.ensembles.selecting.measures import Answers, Climb, Measure, ScorerMeasure
 from spinney.model.elementary import log_of
-from spinney.typing import AnyArray, FloatArray
+from spinney.typing import AnyArray, BoolArray, FloatArray
 
 LEAST = float(np.finfo(np.float64).eps)
-"""Probabilities are kept this far from 0 and 1 before logarithms are taken, as in scikit-learn."""
+"""Probabilities are kept this far from 0 before logarithms are taken, as in scikit-learn."""
 FACTORS = 16
 """Probabilities multiplied before a logarithm is taken: so many of ``LEAST`` are no underflow."""
 SLACK = 1e-9
@@ -156,8 +156,7 @@ class LogLoss(Measure):
 
     def of_own(self, shares: FloatArray) -> float:
         """Score the probabilities of the rows' own classes."""
-        logs = log_of(np.clip(shares, LEAST, 1 - LEAST))
-        return float((logs if self.weights is None else logs * self.weights).sum() / self.total)
+        return float(self.log_sums(shares[np.newaxis])[0] / self.total)
 
     def climb(self, candidates: AnyArray) -> "LogClimb":
         """Begin with a committee of nobody."""
@@ -177,6 +176,7 @@ class LogClimb(Climb):
         self._measure = measure
         self._own = measure.own if len(candidates) == measure.n_members else measure.own[candidates]
         self._sum = np.zeros(measure.own.shape[1])
+        self._score = -np.inf
         self._at_a_time = max(1, BLOCK // max(1, len(self._sum)))
 
     def scores(self) -> FloatArray:
@@ -198,19 +198,19 @@ class LogClimb(Climb):
         """Add a member, and score the committee."""
         self._sum += self._measure.own[member]
         self.size += 1
-        return self._measure.of_own(self._sum / self.size)
+        self._score = self._measure.of_own(self._sum / self.size)
+        return self._score
 
     def _bounds(self) -> FloatArray:
         """Bound the score of every candidate from above."""
         weights, total = self._measure.weights, self._measure.total
         mean = np.maximum(self._sum / self.size, LEAST)
         counts = np.ones(len(mean)) if weights is None else weights
-        now = float((log_of(mean) * counts).sum())
         # A row whose probability is kept at LEAST loses nothing where the member gives it none.
         loses = float(counts[mean >= 2 * LEAST].sum())
         # Products by BLAS may differ in the last digits; SLACK is a thousand times that.
         gains = self._own @ (counts / mean) - loses
-        return np.asarray((now + gains / (self.size + 1)) / total)
+        return np.asarray(self._score + gains / (self.size + 1) / total)
 
 
 class Accuracy(Measure):
@@ -222,20 +222,22 @@ class Accuracy(Measure):
         """(n_members, n_classes, n_rows)."""
         self.codes = answers.y.astype(np.int32)
 
-    def of_classes(self, shares: FloatArray) -> float:
-        """Score probabilities; (n_classes, n_rows)."""
-        best, leader = shares[0].copy(), np.zeros(len(self.codes), np.int32)
-        for code in range(1, len(shares)):
-            leader[shares[code] > best] = code
-            np.maximum(best, shares[code], out=best)
-        hits = leader == self.codes
+    def hits(self, sums: FloatArray, codes: AnyArray) -> BoolArray:
+        """Tell which rows have most of their own class; (n_classes, n_rows)."""
+        best, leader = sums[0], np.zeros(len(codes), np.int32)
+        for code in range(1, len(sums)):
+            leader = np.where(sums[code] > best, np.int32(code), leader)
+            best = np.maximum(best, sums[code])
+        return np.asarray(leader == codes)
+
+    def weigh(self, hits: AnyArray, rows: AnyArray | slice = slice(None)) -> float:
+        """Count rows that are right, by their weights."""
         weights = self.answers.weights
-        total = np.count_nonzero(hits) if weights is None else weights[hits].sum()
-        return float(total / self.answers.total)
+        return float(hits.sum() if weights is None else weights[rows][hits].sum())
 
     def score(self, prediction: FloatArray) -> float:
         """Measure one prediction."""
-        return self.of_classes(prediction.T)
+        return self.weigh(self.hits(prediction.T, self.codes)) / self.answers.total
 
     def climb(self, candidates: AnyArray) -> "AccuracyClimb":
         """Begin with a committee of nobody."""
@@ -243,7 +245,11 @@ class Accuracy(Measure):
 
 
 class AccuracyClimb(Climb):
-    """The sum of what was said so far, class by class."""
+    """The sum of what was said so far, class by class.
+
+    No member moves one class against another by more than 1. Rows whose own class leads, or
+    trails, by more are decided already, and candidates are asked about the others only.
+    """
 
     def __init__(self, measure: Accuracy, candidates: AnyArray) -> None:
         super().__init__(candidates)
@@ -252,12 +258,32 @@ class AccuracyClimb(Climb):
 
     def scores(self) -> FloatArray:
         """Score every candidate."""
-        measure, seats = self._measure, self.size + 1
-        means = ((self._sum + measure.by_class[member]) / seats for member in self.candidates)
-        return np.array([measure.of_classes(mean) for mean in means])
+        measure = self._measure
+        rows, decided = self._open_rows()
+        codes, sums = measure.codes[rows], self._sum[:, rows]
+        right = [
+            measure.weigh(measure.hits(sums + measure.by_class[m][:, rows], codes), rows)
+            for m in self.candidates
+        ]
+        return (decided + np.array(right)) / measure.answers.total
 
     def add(self, member: int) -> float:
         """Add a member, and score the committee."""
-        self._sum += self._measure.by_class[member]
+        measure = self._measure
+        self._sum += measure.by_class[member]
         self.size += 1
-        return self._measure.of_classes(self._sum / self.size)
+        return measure.weigh(measure.hits(self._sum, measure.codes)) / measure.answers.total
+
+    def _open_rows(self) -> tuple[AnyArray | slice, float]:
+        """Find the rows that one more member can decide; give the weight of those decided right."""
+        if self.size < 2:
+            return slice(None), 0.0
+        measure, places = self._measure, np.arange(self._sum.shape[1])
+        own = self._sum[measure.codes, places]
+        others = self._sum.copy()
+        others[measure.codes, places] = -np.inf
+        lead = own - others.max(axis=0)
+        right = np.flatnonzero(lead > 1 + SLACK)
+        return np.flatnonzero(abs(lead) <= 1 + SLACK), measure.weigh(
+            np.ones(len(right), bool), right
+        )
