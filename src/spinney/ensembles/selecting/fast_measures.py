@@ -208,8 +208,8 @@ class LogClimb(Climb):
         counts = np.ones(len(mean)) if weights is None else weights
         # A row whose probability is kept at LEAST loses nothing where the member gives it none.
         loses = float(counts[mean >= 2 * LEAST].sum())
-        # Products by BLAS may differ in the last digits; SLACK is a thousand times that.
-        gains = self._own @ (counts / mean) - loses
+        # Not by BLAS, whose threads cost more than the sum when others work on the machine.
+        gains = np.einsum("mn,n->m", self._own, counts / mean) - loses
         return np.asarray(self._score + gains / (self.size + 1) / total)
 
 
@@ -278,12 +278,11 @@ class AccuracyClimb(Climb):
         """Find the rows that one more member can decide; give the weight of those decided right."""
         if self.size < 2:
             return slice(None), 0.0
-        measure, places = self._measure, np.arange(self._sum.shape[1])
+        measure = self._measure
+        places = np.arange(len(measure.codes))
         own = self._sum[measure.codes, places]
         others = self._sum.copy()
         others[measure.codes, places] = -np.inf
         lead = own - others.max(axis=0)
-        right = np.flatnonzero(lead > 1 + SLACK)
-        return np.flatnonzero(abs(lead) <= 1 + SLACK), measure.weigh(
-            np.ones(len(right), bool), right
-        )
+        decided = measure.weigh(lead > 1 + SLACK)
+        return np.flatnonzero(abs(lead) <= 1 + SLACK), decided

@@ -185,6 +185,21 @@ def test_candidates_passed_over_are_never_the_best(seed, size, weighted, sharp):
     assert every[first_best(scores)] == pytest.approx(best, 1e-11, 1e-13)
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.booleans(), st.booleans())
+def test_rows_that_are_decided_need_not_be_asked_about(seed, size, weighted, sharp):
+    rng = np.random.default_rng(seed)
+    answers = class_answers(rng, n_members=8, n_rows=30, weighted=weighted)
+    said = np.eye(3)[answers.predictions.argmax(axis=2)] if sharp else answers.predictions
+    answers = Answers(said, answers.y, answers.weights, answers.classes)
+    measure = measure_of(answers, "accuracy")
+    climb, added = measure.climb(np.arange(8)), rng.integers(8, size=size)
+    for member in added:
+        climb.add(int(member))
+    every = [measure.score(said[[*added, m]].mean(axis=0)) for m in range(8)]
+    assert climb.scores() == pytest.approx(every, 1e-12)
+
+
 def test_of_equally_likely_classes_the_first_counts():
     said = np.array([[[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]])
     answers = Answers(said, np.array([0.0, 2.0]), None, np.arange(3))
