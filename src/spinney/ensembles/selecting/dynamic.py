@@ -196,7 +196,9 @@ class DynamicSelectionClassifier(DynamicSelection):
         As "ola", among the neighbours on which at least 70 % of the pool answers as on the row (all
         neighbours, if there is none): multiple classifier behaviour.
 
-    Members that are equally good vote together.
+    Members that are equally good vote together. All rules but "knora_u" leave the vote to few
+    members, which pays for a pool of simple ones that each know a place, and rarely for the deep
+    trees of a forest: together they are better than those that happen to be right about seven rows.
 
     Parameters
     ----------
@@ -263,9 +265,9 @@ class DynamicSelectionClassifier(DynamicSelection):
         self,
         pool: Any = None,
         *,
-        method: str = "knora_e",
+        method: str = "knora_u",
         k: int = 7,
-        selection_fraction: float = 0.5,
+        selection_fraction: float = 0.25,
         prefit: bool = False,
         categorical_features: Any = "from_dtype",
         random_state: RandomState = None,
@@ -291,7 +293,7 @@ class _Preset(DynamicSelection):
         pool: Any = None,
         *,
         k: int = 7,
-        selection_fraction: float = 0.5,
+        selection_fraction: float = 0.25,
         prefit: bool = False,
         categorical_features: Any = "from_dtype",
         random_state: RandomState = None,

@@ -51,6 +51,10 @@ class Answers:
     classes: AnyArray | None
     """None for numbers."""
 
+    def __post_init__(self) -> None:
+        if self.weights is not None and (self.weights == 1).all():
+            object.__setattr__(self, "weights", None)
+
     @property
     def n_members(self) -> int:
         """How many members were asked."""

@@ -11,18 +11,16 @@ from scipy.sparse import csr_matrix
 from sklearn import ensemble
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
-from sklearn.linear_model import LinearRegression
-from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 from tests.reference import selecting as twin
 
 import spinney
 from spinney import DynamicSelectionClassifier, KNORAEClassifier, KNORAUClassifier
+from spinney.data.intake import read_table
 from spinney.datasets import make_moons
 from spinney.ensembles.selecting.competence import METHODS, Local, shares_of_votes
-from spinney.ensembles.selecting.space import Neighbourhood, Space
-from spinney.errors import CannotSave, InvalidInput, InvalidParameter, WeakLearnerFailed
+from spinney.errors import CannotSave, InvalidInput
 
 X, Y = load_iris(return_X_y=True)
 ORDER = np.random.default_rng(0).permutation(len(X))
@@ -93,107 +91,13 @@ def test_neighbours_beyond_the_region_do_not_count():
         ), method
 
 
-# Neighbours
-
-
-@settings(max_examples=30, deadline=None)
-@given(
-    st.integers(0, 2**32 - 1),
-    st.integers(1, 9),
-    st.sampled_from([1, 2, 30]),
-    st.booleans(),
-)
-def test_neighbours_are_the_nearest_and_the_first_of_ties(seed, k, width, on_a_grid):
-    rng = np.random.default_rng(seed)
-    points = rng.normal(size=(60, width))
-    queries = rng.normal(size=(7, width))
-    if on_a_grid:  # many ties, and many copies
-        points, queries = points.round(), queries.round()
-    found = Neighbourhood(points, None, k).around(queries)
-    for row, query in enumerate(queries):
-        assert found.rows[row].tolist() == twin.nearest(points, query, k)
-    assert (found.shares == 1).all()
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 9))
-def test_weights_fill_the_neighbourhood(seed, k):
-    rng = np.random.default_rng(seed)
-    points, queries = rng.normal(size=(20, 2)), rng.normal(size=(5, 2))
-    weights = rng.choice([0.3, 1.0, 2.0, 5.0], size=20)
-    found = Neighbourhood(points, weights, k).around(queries)
-    assert found.shares.sum(axis=1) == pytest.approx(np.full(5, min(k, weights.sum())))
-    for row, query in enumerate(queries):
-        order = twin.nearest(points, query, 20)
-        left = float(k)
-        for place, known in enumerate(order[: found.rows.shape[1]]):
-            assert found.rows[row, place] == known
-            assert found.shares[row, place] == pytest.approx(max(0, min(left, weights[known])))
-            left -= weights[known]
-
-
-def test_more_neighbours_than_rows_are_all_rows():
-    found = Neighbourhood(np.arange(4.0).reshape(-1, 1), None, 7).around(np.array([[0.2]]))
-    assert found.rows.tolist() == [[0, 1, 2, 3]]
-
-
-def read(frame):
-    from spinney.data.intake import read_table
-
-    return read_table(frame)
-
-
-def test_space_measures_numbers_in_standard_deviations_and_categories_as_ones():
-    frame = pd.DataFrame(
-        {
-            "size": [1.0, 3.0, np.nan, np.inf],
-            "colour": ["red", "blue", None, "red"],
-            "constant": [5.0, 5.0, 5.0, 5.0],
-            "truth": [True, False, True, True],
-        }
-    )
-    space = Space.learn(read(frame), None)
-    points = space.points(read(frame))
-    assert points.shape == (4, 4)  # size, two colours, truth; what is constant has no place
-    assert points[:, 0] == pytest.approx([-1.0, 1.0, 0.0, 1.0])
-    assert points[:, 1:3].tolist() == [[0, 1], [1, 0], [0, 0], [0, 1]]
-    assert points[:, 3].std() == pytest.approx(1.0)
-    assert np.isfinite(points).all()
-
-
-def test_space_takes_numbers_of_any_size():
-    frame = pd.DataFrame({"huge": [1e300, -1e300, 5e299], "tiny": [1e-300, 2e-300, 3e-300]})
-    points = Space.learn(read(frame), None).points(read(frame))
-    assert points.std(axis=0) == pytest.approx([1.0, 1.0], 1e-6)
-
-
-def test_only_frequent_levels_have_a_place():
-    rng = np.random.default_rng(0)
-    levels = [f"level {number}" for number in range(300)]
-    column = [*levels, *rng.choice(levels[:50], 2000)]
-    table = read(pd.DataFrame({"c": column}))
-    points = Space.learn(table, None).points(table)
-    assert points.shape[1] == 100
-    assert points[:50].sum() == 50
-
-
-def test_table_in_which_nothing_varies_still_has_neighbours():
-    table = np.zeros((30, 2))
-    y = np.arange(30) % 2
-    model = KNORAEClassifier(random_state=0).fit(table, y)
-    assert len(set(model.predict(table))) == 1
-    pool = [Says().fit(None, None), Says(2.0, 3.0).fit(None, None)]
-    model = KNORAEClassifier(pool, prefit=True).fit(table, np.array(["a", "b"])[y])
-    assert model.predict_proba(table[:1]).shape == (1, 2)
-
-
 # The estimator
 
 
 def by_hand(model, rule, rows):
     """What the definition says, from the fitted pool and what it is judged on."""
     known = model.model_.known
-    points = known.space.points(read(rows))
+    points = known.space.points(read_table(rows))
     answers = model.model_.pool.answers(rows)
     said = []
     for point, answer in zip(points, answers, strict=True):
@@ -286,70 +190,6 @@ def test_selection_by_place_beats_the_pool_on_moons():
     assert model.score(test.X, test.y) > together + 0.03
 
 
-# Pools
-
-
-POOLS = {
-    "forest of ours": spinney.RandomForestClassifier(8, random_state=0),
-    "forest": ensemble.RandomForestClassifier(8, random_state=0),
-    "bagging of features": ensemble.BaggingClassifier(
-        DecisionTreeClassifier(), 8, max_features=0.5, random_state=0
-    ),
-    "voting": ensemble.VotingClassifier([("a", GaussianNB()), ("b", KNeighborsClassifier())]),
-    "adaboost": spinney.AdaBoostClassifier(n_estimators=8),
-    "list": [GaussianNB(), KNeighborsClassifier(3), DecisionTreeClassifier(random_state=0)],
-    "pairs": [("a", GaussianNB()), ("b", KNeighborsClassifier(3))],
-}
-
-
-@pytest.mark.parametrize("labels", [[0, 1, 2], [3, 4, 5], ["x", "y", "z"], [1, 0, 7]])
-@pytest.mark.parametrize("name", POOLS)
-def test_pools_of_any_kind_speak_the_users_labels(name, labels):
-    y = np.array(labels)[Y]
-    model = KNORAUClassifier(POOLS[name], random_state=0).fit(X, y)
-    assert model.score(X, y) > 0.9
-    said = model.classes_[model.model_.pool.answers(X)]
-    assert (said == y[:, np.newaxis]).mean() > 0.6
-
-
-@pytest.mark.parametrize("name", ["forest", "bagging of features", "forest of ours", "list"])
-def test_fitted_pools_are_taken_as_they_are(name):
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    given = POOLS[name]
-    y = np.array(["x", "y", "z"])[Y]
-    fitted = (
-        [one.fit(frame[:70], y[:70]) for one in given]
-        if isinstance(given, list)
-        else (given.fit(frame[:70], y[:70]))
-    )
-    model = KNORAEClassifier(fitted, prefit=True).fit(frame[70:], y[70:])
-    assert model.n_selection_rows_ == 80
-    assert model.score(frame, y) > 0.9
-    members = fitted if isinstance(fitted, list) else list(fitted.estimators_)
-    assert len(model.estimators_) == len(members)
-
-
-def test_fitted_pool_may_know_classes_that_no_known_row_has():
-    pool = spinney.RandomForestClassifier(10, random_state=0).fit(X, Y)
-    model = KNORAEClassifier(pool, prefit=True).fit(X[Y > 0], Y[Y > 0])
-    assert model.classes_.tolist() == [0, 1, 2]
-    assert model.predict_proba(X).shape == (150, 3)
-
-
-def test_half_of_every_class_is_set_aside_for_selecting():
-    model = KNORAEClassifier(random_state=0).fit(X, Y)
-    codes = model.model_.known.codes
-    assert np.bincount(codes).tolist() == pytest.approx([25, 25, 25], abs=1)
-    smaller = KNORAEClassifier(random_state=0, selection_fraction=0.2).fit(X, Y)
-    assert smaller.n_selection_rows_ == pytest.approx(30, abs=3)
-
-
-def test_groups_are_not_divided_between_pool_and_selection():
-    groups = np.arange(150) // 10
-    model = KNORAEClassifier(random_state=0).fit(X, Y, groups=groups)
-    assert model.n_selection_rows_ % 10 == 0
-
-
 # Order, weights, tables
 
 
@@ -402,56 +242,11 @@ def test_model_has_no_file_but_pickles():
     assert "LocalVote(100 members, method='knora_e'" in repr(model.model_)
 
 
-# Bad input
-
-
-def fails(error, words, *, X=X, y=Y, fit=None, **parameters):
-    with pytest.raises(error, match=words):
-        DynamicSelectionClassifier(**parameters).fit(X, y, **(fit or {}))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"method": "knora"}, "method='knora'.*Did you mean"),
-        ({"k": 0}, "k=0"),
-        ({"k": 7.0}, "k=7.0"),
-        ({"selection_fraction": 1.0}, "selection_fraction=1.0"),
-        ({"prefit": "yes"}, "prefit='yes'"),
-        ({"prefit": True}, "needs a fitted pool"),
-        ({"prefit": True, "pool": GaussianNB()}, "not fitted"),
-        ({"pool": []}, "at least one"),
-        ({"pool": GaussianNB()}, "no classifiers for members"),
-        ({"pool": LinearRegression()}, "no classifier"),
-        ({"pool": [LinearRegression()]}, "no classifier"),
-        ({"pool": ensemble.GradientBoostingClassifier(n_estimators=2)}, "no classifiers for"),
-    ],
-)
-def test_parameters_that_make_no_sense_are_refused(parameters, words):
-    fails(InvalidParameter, words, **parameters)
-
-
-def test_weights_that_the_pool_cannot_take_are_refused():
-    fails(
-        InvalidInput,
-        "KNeighborsClassifier.*takes none",
-        pool=[KNeighborsClassifier()],
-        fit={"sample_weight": np.ones(150)},
-    )
-
-
-def test_members_that_fail_or_say_nonsense_are_named():
-    class Loud(GaussianNB):
-        def predict(self, X):
-            raise RuntimeError(f"full after {len(X)} rows")
-
-    class Odd(GaussianNB):
-        def predict(self, X):
-            return np.full(len(X), 9)
-
-    fails(WeakLearnerFailed, "Member 1 .*Loud.*full", pool=[GaussianNB(), Loud()])
-    fails(InvalidInput, "Member 0 .*Odd.*answered 9", pool=[Odd()])
-
-
-def test_one_row_is_too_few():
-    fails(InvalidInput, "n_samples=1", X=X[:1], y=Y[:1])
+def test_table_in_which_nothing_varies_still_has_neighbours():
+    table = np.zeros((30, 2))
+    y = np.arange(30) % 2
+    model = KNORAEClassifier(random_state=0).fit(table, y)
+    assert len(set(model.predict(table))) == 1
+    pool = [Says().fit(None, None), Says(2.0, 3.0).fit(None, None)]
+    model = KNORAEClassifier(pool, prefit=True).fit(table, np.array(["a", "b"])[y])
+    assert model.predict_proba(table[:1]).shape == (1, 2)
