@@ -223,6 +223,16 @@ def test_samples_may_lack_a_class():
     model = BumpingClassifier(random_state=0).fit(np.arange(40.0).reshape(-1, 1), y)
     assert model.classes_.tolist() == [0, 1, 2]
     assert model.predict_proba([[0.0]]).shape == (1, 3)
+
+    def fewest(_, shares, y):  # a fit that knows only some classes is the best of all
+        assert len(y) == 40
+        return -float((shares > 0).any(axis=0).sum())
+
+    model = BumpingClassifier(random_state=0, scoring=fewest)
+    model.fit(np.arange(40.0).reshape(-1, 1), y)
+    assert len(model.estimator_.classes_) < 3
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.predict_proba([[0.0]]).shape == (1, 3)
     foreign = BumpingClassifier(ForeignTree(max_depth=2, random_state=0), random_state=0)
     foreign.fit(np.arange(40.0).reshape(-1, 1), y)
     assert foreign.predict_proba([[0.0]]).shape == (1, 3)

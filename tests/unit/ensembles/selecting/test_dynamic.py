@@ -82,7 +82,7 @@ def test_neighbour_of_weight_two_is_two_neighbours(seed, method):
 
 
 def test_neighbours_beyond_the_region_do_not_count():
-    right = np.array([[[1, 0], [1, 1], [0, 1]]], bool)
+    right = np.array([[[1, 1], [1, 1], [0, 1]]], bool)
     shares = np.array([[1.0, 1.0, 0.0]])
     for method in METHODS:
         inside = Local(right[:, :2], right[:, :2], shares[:, :2])

@@ -1,5 +1,7 @@
 """Greedy selection against its definition, and what it promises."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,6 +17,7 @@ from sklearn.metrics import (
 )
 from tests.reference import selecting as twin
 
+from spinney.ensembles.selecting import fast_measures
 from spinney.ensembles.selecting.fast_measures import (
     Accuracy,
     LogLoss,
@@ -175,14 +178,28 @@ def test_candidates_passed_over_are_never_the_best(seed, size, weighted, sharp):
         said = np.eye(3)[said.argmax(axis=2)]
         answers = Answers(said, answers.y, answers.weights, answers.classes)
     measure = measure_of(answers, None)
-    climb = measure.climb(np.arange(25))
+    with mock.patch.object(fast_measures, "BLOCK", 1):  # one at a time, as of many rows
+        climb = measure.climb(np.arange(25))
     added = rng.integers(25, size=size)
     for member in added:
         climb.add(int(member))
     scores = climb.scores()
-    every = [measure.score(said[[*added, m]].mean(axis=0)) for m in range(25)]
-    best = max(every)
-    assert every[first_best(scores)] == pytest.approx(best, 1e-11, 1e-13)
+    every = np.array([measure.score(said[[*added, m]].mean(axis=0)) for m in range(25)])
+    assert every[first_best(scores)] == pytest.approx(every.max(), 1e-11, 1e-13)
+    assert (climb._bounds() >= every - 1e-12 * abs(every)).all()
+
+
+def test_most_candidates_are_passed_over_in_the_end():
+    answers = class_answers(np.random.default_rng(0), n_members=25, n_rows=1000)
+    with mock.patch.object(fast_measures, "BLOCK", 1):
+        climb = measure_of(answers, None).climb(np.arange(25))
+    seen = []
+    for _ in range(40):
+        scores = climb.scores()
+        seen.append(np.isfinite(scores).sum())
+        climb.add(first_best(scores))
+    assert seen[0] == 25
+    assert np.mean(seen[20:]) < 8
 
 
 @settings(max_examples=60, deadline=None)
