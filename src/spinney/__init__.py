@@ -64,6 +64,19 @@ if TYPE_CHECKING:
     )
     from spinney.ensembles.margin.classifier import MarginBoostClassifier as MarginBoostClassifier
     from spinney.ensembles.robust.classifier import RobustBoostClassifier as RobustBoostClassifier
+    from spinney.ensembles.selecting.bumping import BumpingClassifier as BumpingClassifier
+    from spinney.ensembles.selecting.bumping import BumpingRegressor as BumpingRegressor
+    from spinney.ensembles.selecting.dynamic import (
+        DynamicSelectionClassifier as DynamicSelectionClassifier,
+    )
+    from spinney.ensembles.selecting.dynamic import KNORAEClassifier as KNORAEClassifier
+    from spinney.ensembles.selecting.dynamic import KNORAUClassifier as KNORAUClassifier
+    from spinney.ensembles.selecting.ensemble_selection import (
+        EnsembleSelectionClassifier as EnsembleSelectionClassifier,
+    )
+    from spinney.ensembles.selecting.ensemble_selection import (
+        EnsembleSelectionRegressor as EnsembleSelectionRegressor,
+    )
     from spinney.ensembles.trees.decision_tree import (
         DecisionTreeClassifier as DecisionTreeClassifier,
     )
@@ -78,8 +91,13 @@ ESTIMATORS = {
     "AdaBoostRegressor": "spinney.ensembles.adaptive.regressor",
     "BaggingClassifier": "spinney.ensembles.bagging.classifier",
     "BaggingRegressor": "spinney.ensembles.bagging.regressor",
+    "BumpingClassifier": "spinney.ensembles.selecting.bumping",
+    "BumpingRegressor": "spinney.ensembles.selecting.bumping",
     "DecisionTreeClassifier": "spinney.ensembles.trees.decision_tree",
     "DecisionTreeRegressor": "spinney.ensembles.trees.decision_tree",
+    "DynamicSelectionClassifier": "spinney.ensembles.selecting.dynamic",
+    "EnsembleSelectionClassifier": "spinney.ensembles.selecting.ensemble_selection",
+    "EnsembleSelectionRegressor": "spinney.ensembles.selecting.ensemble_selection",
     "ExtraTreesClassifier": "spinney.ensembles.forests.extra_trees",
     "ExtraTreesRegressor": "spinney.ensembles.forests.extra_trees",
     "FunctionalGradientBoostingClassifier": "spinney.ensembles.functional.classifier",
@@ -90,6 +108,8 @@ ESTIMATORS = {
     "HistGradientBoostingRegressor": "spinney.ensembles.gradient.drop_in",
     "IsolationForest": "spinney.ensembles.forests.isolation",
     "IteratedBaggingRegressor": "spinney.ensembles.bagging.iterated",
+    "KNORAEClassifier": "spinney.ensembles.selecting.dynamic",
+    "KNORAUClassifier": "spinney.ensembles.selecting.dynamic",
     "L2BoostRegressor": "spinney.ensembles.functional.l2_boost",
     "MarginBoostClassifier": "spinney.ensembles.margin.classifier",
     "PastingClassifier": "spinney.ensembles.bagging.presets",
@@ -120,8 +140,13 @@ __all__ = [
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "BumpingClassifier",
+    "BumpingRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "DynamicSelectionClassifier",
+    "EnsembleSelectionClassifier",
+    "EnsembleSelectionRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "FunctionalGradientBoostingClassifier",
@@ -132,6 +157,8 @@ __all__ = [
     "HistGradientBoostingRegressor",
     "IsolationForest",
     "IteratedBaggingRegressor",
+    "KNORAEClassifier",
+    "KNORAUClassifier",
     "L2BoostRegressor",
     "MarginBoostClassifier",
     "PastingClassifier",
