@@ -113,6 +113,13 @@ def take_rows(X: TableLike, rows: AnyArray | None) -> TableLike:
     return X.take(rows) if isinstance(X, TableRows) else _safe_indexing(X, rows)
 
 
+def as_asked(member: Any, X: TableLike) -> TableLike:
+    """Give a table the form in which a fitted member takes it."""
+    if isinstance(X, TableRows) and not takes_shared_rows(member):
+        return as_members_take(X.as_given())
+    return X
+
+
 def sliced(parameters: Mapping[str, Any], n_rows: int, rows: AnyArray | None) -> dict[str, Any]:
     """Choose rows of whatever has one entry per row."""
     if rows is None:

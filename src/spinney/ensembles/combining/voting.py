@@ -1,6 +1,7 @@
 """Members vote."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from spinney.ensembles.combining.combination import MEMBERS_RULE, Combination, Given
-from spinney.ensembles.combining.jobs import run_jobs
+from spinney.ensembles.combining.jobs import as_asked, run_jobs
 from spinney.ensembles.combining.members import Answers, present, read_members
 from spinney.ensembles.combining.pools import NUMBER_RULES, SHARE_RULES, pool_numbers, pool_shares
 from spinney.ensembles.combining.targets import read_classes, read_column
@@ -43,9 +44,10 @@ class Voting(TransformerMixin, Combination):
         self._member_weights()
         jobs = self._full_jobs(given, members)
         if self.verbose:
-            for place, (name, _) in enumerate(voters):
-                message = f"[Voting] ({place + 1} of {len(voters)}) Processing {name}"
-                object.__setattr__(jobs[place], "message", message)
+            jobs = [
+                replace(job, message=f"[Voting] ({place} of {len(jobs)}) Processing {name}")
+                for place, (job, (name, _)) in enumerate(zip(jobs, voters, strict=True), 1)
+            ]
         self._keep_members(members, run_jobs(jobs, self.n_jobs))
 
     def _member_weights(self) -> FloatArray:
@@ -74,7 +76,7 @@ class Voting(TransformerMixin, Combination):
 
     def _predicted(self, X: TableLike) -> AnyArray:
         """Ask for labels or numbers; (n_members, n_rows)."""
-        return np.asarray([member.predict(X) for member in self.estimators_])
+        return np.asarray([member.predict(as_asked(member, X)) for member in self.estimators_])
 
     def _voter_names(self) -> list[str]:
         return [
@@ -207,7 +209,10 @@ class VotingClassifier(ClassifierMixin, Voting):
     def _shares(self, X: TableLike) -> FloatArray:
         answers = Answers(np.arange(len(self.classes_)))
         return np.asarray(
-            [answers.shares(member, member.predict_proba(X)) for member in self.estimators_]
+            [
+                answers.shares(member, member.predict_proba(as_asked(member, X)))
+                for member in self.estimators_
+            ]
         )
 
     def _pooled(self, X: TableLike) -> FloatArray:
