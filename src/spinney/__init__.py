@@ -11,6 +11,24 @@ if TYPE_CHECKING:
     from spinney.ensembles.adaptive.classifier import AdaBoostClassifier as AdaBoostClassifier
     from spinney.ensembles.adaptive.matrix import boost_matrix as boost_matrix
     from spinney.ensembles.adaptive.regressor import AdaBoostRegressor as AdaBoostRegressor
+    from spinney.ensembles.combining.blending import BlendingClassifier as BlendingClassifier
+    from spinney.ensembles.combining.blending import BlendingRegressor as BlendingRegressor
+    from spinney.ensembles.combining.stacking import StackingClassifier as StackingClassifier
+    from spinney.ensembles.combining.stacking import StackingRegressor as StackingRegressor
+    from spinney.ensembles.combining.super_learner import (
+        SuperLearnerClassifier as SuperLearnerClassifier,
+    )
+    from spinney.ensembles.combining.super_learner import (
+        SuperLearnerRegressor as SuperLearnerRegressor,
+    )
+    from spinney.ensembles.combining.voting import VotingClassifier as VotingClassifier
+    from spinney.ensembles.combining.voting import VotingRegressor as VotingRegressor
+    from spinney.ensembles.combining.weighted_vote import (
+        WeightedVoteClassifier as WeightedVoteClassifier,
+    )
+    from spinney.ensembles.combining.weighted_vote import (
+        WeightedVoteRegressor as WeightedVoteRegressor,
+    )
     from spinney.ensembles.forests.embedding import RandomTreesEmbedding as RandomTreesEmbedding
     from spinney.ensembles.forests.extra_trees import ExtraTreesClassifier as ExtraTreesClassifier
     from spinney.ensembles.forests.extra_trees import ExtraTreesRegressor as ExtraTreesRegressor
@@ -83,6 +101,16 @@ ESTIMATORS = {
     "RobustBoostClassifier": "spinney.ensembles.robust.classifier",
     "RotationForestClassifier": "spinney.ensembles.forests.rotation",
     "RotationForestRegressor": "spinney.ensembles.forests.rotation",
+    "BlendingClassifier": "spinney.ensembles.combining.blending",
+    "BlendingRegressor": "spinney.ensembles.combining.blending",
+    "StackingClassifier": "spinney.ensembles.combining.stacking",
+    "StackingRegressor": "spinney.ensembles.combining.stacking",
+    "SuperLearnerClassifier": "spinney.ensembles.combining.super_learner",
+    "SuperLearnerRegressor": "spinney.ensembles.combining.super_learner",
+    "VotingClassifier": "spinney.ensembles.combining.voting",
+    "VotingRegressor": "spinney.ensembles.combining.voting",
+    "WeightedVoteClassifier": "spinney.ensembles.combining.weighted_vote",
+    "WeightedVoteRegressor": "spinney.ensembles.combining.weighted_vote",
 }
 """Public estimators and where they live; a model file may name these classes and no others."""
 
@@ -96,6 +124,8 @@ _PUBLIC = {
 __all__ = [
     "AdaBoostClassifier",
     "AdaBoostRegressor",
+    "BlendingClassifier",
+    "BlendingRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
@@ -116,6 +146,14 @@ __all__ = [
     "RobustBoostClassifier",
     "RotationForestClassifier",
     "RotationForestRegressor",
+    "StackingClassifier",
+    "StackingRegressor",
+    "SuperLearnerClassifier",
+    "SuperLearnerRegressor",
+    "VotingClassifier",
+    "VotingRegressor",
+    "WeightedVoteClassifier",
+    "WeightedVoteRegressor",
     "boost_matrix",
     "load",
     "save",

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _is_arraylike, _num_samples
@@ -66,7 +65,7 @@ class Job:
     test: AnyArray | None = None
     """Rows to ask about; None: give the fitted member."""
     method: str = "predict"
-    answers: Answers = field(default_factory=lambda: Answers(None))
+    answers: Any = field(default_factory=lambda: Answers(None))
     message: str | None = None
     """What is told when it is done."""
 
@@ -130,11 +129,3 @@ def sliced(parameters: Mapping[str, Any], n_rows: int, rows: AnyArray | None) ->
         else value
         for name, value in parameters.items()
     }
-
-
-def count_tests(splits: Sequence[tuple[AnyArray, AnyArray]], n_rows: int) -> AnyArray:
-    """Count how often each row is asked about."""
-    counts = np.zeros(n_rows, np.int64)
-    for _, test in splits:
-        counts[test] += 1
-    return counts

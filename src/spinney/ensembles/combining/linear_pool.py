@@ -57,7 +57,7 @@ class PoolClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     rule : {"simplex", "nonnegative", "best"}
-    n_members : int
+    n_members, n_classes : int
         Columns are those of the first member, then those of the second, and so on; of two classes
         the second one's alone.
     loss : {"squared_error", "log_loss"}
@@ -65,31 +65,36 @@ class PoolClassifier(ClassifierMixin, BaseEstimator):
     """
 
     def __init__(
-        self, rule: str = "simplex", n_members: int = 1, loss: str = "squared_error"
+        self,
+        rule: str = "simplex",
+        n_members: int = 1,
+        n_classes: int = 2,
+        loss: str = "squared_error",
     ) -> None:
         self.rule = rule
         self.n_members = n_members
+        self.n_classes = n_classes
         self.loss = loss
 
     def fit(self, X: AnyArray, y: Any, sample_weight: Any = None) -> Self:
         """Find the weights; y are codes of classes."""
-        shares = self._shares(X)
+        shares = self.shares(X)
         codes = np.asarray(y, np.int64)
         self.classes_ = np.arange(shares.shape[2])
         rows = None if sample_weight is None else np.asarray(sample_weight, np.float64)
         self.weights_ = share_weights(shares, codes, rows, rule=self.rule, loss=self.loss)
         return self
 
-    def _shares(self, X: AnyArray) -> FloatArray:
-        """Give (n_members, n_rows, n_classes)."""
+    def shares(self, X: AnyArray) -> FloatArray:
+        """Give the members' probabilities as (n_members, n_rows, n_classes)."""
         columns = np.asarray(X, np.float64)
-        if columns.shape[1] == self.n_members:
+        if self.n_classes == 2:
             return np.stack([1 - columns.T, columns.T], axis=2)
         return columns.reshape(len(columns), self.n_members, -1).transpose(1, 0, 2)
 
     def predict_proba(self, X: AnyArray) -> FloatArray:
         """Sum the probabilities by their weights, and make them sum to 1."""
-        mixed = (self.weights_[:, np.newaxis, np.newaxis] * self._shares(X)).sum(axis=0)
+        mixed = (self.weights_[:, np.newaxis, np.newaxis] * self.shares(X)).sum(axis=0)
         totals = mixed.sum(axis=1, keepdims=True)
         return np.where(totals > 0, mixed / np.where(totals > 0, totals, 1), 1 / mixed.shape[1])
 

@@ -10,7 +10,7 @@ from sklearn.base import clone, is_classifier
 from spinney.ensembles.combining.combination import Given
 from spinney.ensembles.combining.folds import Splits, read_splits
 from spinney.ensembles.combining.jobs import Job, run_jobs
-from spinney.ensembles.combining.members import Answers, Members, method_of, present
+from spinney.ensembles.combining.members import Members, method_of, present
 from spinney.errors import InvalidParameter
 from spinney.typing import AnyArray, FloatArray
 
@@ -48,15 +48,18 @@ def methods_of(members: Members, wanted: str, *, may_wait: bool = False) -> list
     return methods
 
 
-def ask_out_of_fold(owner: Any, given: Given, members: Members, answers: Answers) -> OutOfFold:
+def ask_out_of_fold(
+    owner: Any, given: Given, members: Members, answers: Any, methods: Sequence[str]
+) -> OutOfFold:
     """Fit every member on every split, ask it about the others, and forget it.
 
     Parameters
     ----------
-    owner : the committee, for its ``cv``, ``repeated``, ``n_jobs`` and ``stack_method_``
+    owner : the committee, for its ``cv``, ``repeated`` and ``n_jobs``
     given : rows
     members : who is asked
-    answers : how answers become columns
+    answers : how answers become columns: by ``answers.columns(member, method, X)``
+    methods : what each member is asked
     """
     rows = given.rows
     splits = read_splits(
@@ -79,7 +82,7 @@ def ask_out_of_fold(owner: Any, given: Given, members: Members, answers: Answers
             method,
             answers,
         )
-        for (name, member), method in zip(chosen, owner.stack_method_, strict=True)
+        for (name, member), method in zip(chosen, methods, strict=True)
         for train, test in splits
         if len(test)
     ]
