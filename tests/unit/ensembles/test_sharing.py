@@ -26,7 +26,7 @@ SAME = {
         max_iter=30, early_stopping=True, random_state=3
     ),
     "absolute boosting": lambda: spinney.GradientBoostingRegressor(
-        max_iter=20, loss="absolute_error"
+        max_iter=20, loss="absolute"
     ),
     "classes": lambda: spinney.GradientBoostingClassifier(max_iter=10),
     "balanced classes": lambda: spinney.GradientBoostingClassifier(
@@ -38,7 +38,7 @@ SAME = {
         6, sampler="bayesian", random_state=0
     ),
     "forest with its own rows": lambda: spinney.RandomForestRegressor(
-        10, random_state=0, oob_score=True
+        250, random_state=0, oob_score=True, max_depth=3
     ),
     "extra trees": lambda: spinney.ExtraTreesRegressor(10, random_state=0),
     "extra trees of classes": lambda: spinney.ExtraTreesClassifier(10, random_state=0),
@@ -75,7 +75,9 @@ def test_rows_of_a_shared_table_train_the_model_of_a_copy(kind, weights):
     assert model.model_.schema == twin.model_.schema
 
 
-@pytest.mark.parametrize("kind", SAME)
+# A plain fit that stops early learns its bins without the rows it stops by; a shared table has one
+# set of bins for everybody.
+@pytest.mark.parametrize("kind", sorted(set(SAME) - {"boosting with stopping"}))
 def test_all_rows_of_a_shared_table_train_the_model_of_the_table(kind):
     shared = SharedTable(MANY, WEIGHTS)
     model, twin = SAME[kind](), SAME[kind]()
@@ -170,7 +172,7 @@ def test_frames_keep_names_and_categories():
     for model in (spinney.GradientBoostingRegressor(), spinney.RandomForestRegressor(5)):
         model.fit(shared.rows(TRAIN), NUMBERS[TRAIN])
         assert model.feature_names_in_.tolist() == ["a", "kind"]
-        assert model.model_.schema.levels[1].values == ["beech", "fir", "oak"]
+        assert model.model_.schema.levels[1].values == ("beech", "fir", "oak")
         assert np.array_equal(model.predict(frame.iloc[TEST]), model.predict(shared.rows(TEST)))
 
 

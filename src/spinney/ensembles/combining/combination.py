@@ -17,7 +17,12 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from spinney.data.sources.vector import read_vector
 from spinney.data.weights import read_weights
 from spinney.ensembles.combining.jobs import CommitteeRows, Job, run_jobs, take_rows
-from spinney.ensembles.combining.members import default_members, is_dropped, present
+from spinney.ensembles.combining.members import (
+    default_members,
+    is_dropped,
+    present,
+    read_members,
+)
 from spinney.ensembles.estimator import _suggesting, _unknown
 from spinney.ensembles.parameters import Checked, Rule, check_parameters
 from spinney.ensembles.sharing import TableRows
@@ -167,7 +172,7 @@ class Combination(MetaEstimatorMixin, _BaseComposition):
 
     def _routed(self, parameters: dict[str, Any], groups: Any) -> dict[str, dict[str, Any]]:
         """Say what ``fit`` of each member is given beside its rows."""
-        members = present(self._members_or_default())
+        members = present(read_members(self, self._task, any_kind=self._any_kind))
         if sklearn.get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", **parameters)
             found = {name: dict(routed[name]["fit"]) for name, _ in members}

@@ -270,7 +270,8 @@ class ClassStack(ClassifierMixin, Stacking):
         labels = (
             read_many_labels(y) if takes_many and has_many_labels(y) else read_classes(y, name)
         )
-        given = self._given((X, labels.codes), sample_weight, groups, fit_params)
+        codes = labels.codes.astype(np.int64)  # what scikit-learn's members are given
+        given = self._given((X, codes), sample_weight, groups, fit_params)
         self.classes_: Any = labels.classes
         self._many = labels if isinstance(labels, ManyLabels) else None
         self._member_classes = None

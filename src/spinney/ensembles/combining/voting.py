@@ -174,7 +174,8 @@ class VotingClassifier(ClassifierMixin, Voting):
         self._refuse_metadata(fit_params)
         self._check_parameters()
         labels = read_classes(y, type(self).__name__)
-        given = self._given((X, labels.codes), sample_weight, groups, fit_params)
+        codes = labels.codes.astype(np.int64)  # what scikit-learn's members are given
+        given = self._given((X, codes), sample_weight, groups, fit_params)
         self.le_ = LabelEncoder().fit(labels.classes)
         self.classes_ = self.le_.classes_
         if self.voting not in ("hard", "borda"):

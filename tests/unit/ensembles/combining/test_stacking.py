@@ -297,7 +297,7 @@ def test_parameters_of_members_are_reached_by_their_names():
     stack.fit(X, NUMBERS)
     assert len(stack.named_estimators_.forest) == 3
     assert len(stack.estimators_) == 2
-    with pytest.raises(InvalidParameter, match="Did you mean 'forest'"):
+    with pytest.raises(InvalidParameter, match="Did you mean 'forest__n_estimators'"):
         stack.set_params(forst__n_estimators=3)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.ensemble import VotingClassifier as TheirVotingClassifier
 from sklearn.ensemble import VotingRegressor as TheirVotingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
@@ -152,8 +153,6 @@ def test_every_rule_for_numbers(aggregation):
 def test_members_of_ours_are_what_they_are_alone():
     vote = spinney.VotingClassifier(OURS, voting="soft").fit(X, CODES)
     for (_, alone), member in zip(OURS, vote.estimators_, strict=True):
-        from sklearn.base import clone
-
         assert clone(alone).fit(X, CODES).model_ == member.model_
 
 

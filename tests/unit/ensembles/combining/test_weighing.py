@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -153,7 +154,7 @@ def test_log_odds_of_several_classes_and_of_certainty():
 def fitted_members():
     half = slice(0, 150)
     return [
-        (name, FrozenEstimator(member.fit(NUMBERS.X[half], NUMBERS.y[half])))
+        (name, FrozenEstimator(clone(member).fit(NUMBERS.X[half], NUMBERS.y[half])))
         for name, member in REGRESSORS
     ]
 
@@ -297,7 +298,7 @@ def test_super_learners_that_cannot_be_are_refused():
         model.fit(CLASSES.X, CLASSES.y)
     with pytest.raises(NotOffered):
         spinney.SuperLearnerClassifier(CLASSIFIERS).fit(
-            CLASSES.X, np.eye(2, dtype=int)[CLASSES.y.astype(int) > 0]
+            CLASSES.X, np.eye(2, dtype=int)[(CLASSES.y > 0).astype(int)]
         )
 
 
