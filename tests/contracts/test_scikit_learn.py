@@ -28,9 +28,7 @@ from spinney.model.state import model_from_bytes
 
 EVERY = [getattr(spinney, name) for name in spinney.ESTIMATORS]
 ESTIMATORS = [
-    e
-    for e in EVERY
-    if issubclass(e, Estimator) and (is_classifier(e()) or is_regressor(e()))
+    e for e in EVERY if issubclass(e, Estimator) and (is_classifier(e()) or is_regressor(e()))
 ]
 """Those that predict a target by a model of ours; the others have tests of their own."""
 VARIANTS = [

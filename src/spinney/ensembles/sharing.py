@@ -28,9 +28,7 @@ class _Recoded:
 
     def binned(self, max_bins: int, n_threads: int) -> BinnedTable:
         if max_bins not in self.bins:
-            binner = Binner.learn(
-                self.table, self.weights, max_bins=max_bins, n_threads=n_threads
-            )
+            binner = Binner.learn(self.table, self.weights, max_bins=max_bins, n_threads=n_threads)
             self.bins[max_bins] = binner.transform(self.table, n_threads=n_threads)
         return self.bins[max_bins]
 
@@ -99,7 +97,9 @@ class SharedTable:
         Give the answer to ``fit``, with the targets of these rows, or to ``predict``.
         """
         everything = np.arange(self.n_rows)
-        return TableRows(self, self._as_read, everything if numbers is None else everything[numbers])
+        return TableRows(
+            self, self._as_read, everything if numbers is None else everything[numbers]
+        )
 
     def recoded(self, categorical_features: Any) -> _Recoded:
         """Give the table under a choice of categorical features."""

@@ -82,10 +82,13 @@ class TreeTarget:
 
     def to_native(self, places: Places | None = None) -> _ext.ForestTarget:
         """Make the native twin; with ``places``, for a table that has more rows."""
-        parts = [self.classes, self.numbers, self.weights]
+        classes, numbers, weights = self.classes, self.numbers, self.weights
         if places is not None:
-            parts = [places.spread(part) for part in parts]
-        return _ext.ForestTarget(*parts, self.centre, self.scales, self.criterion)
+            classes, numbers = places.spread(classes), places.spread(numbers)
+            weights = places.spread(weights)
+        return _ext.ForestTarget(
+            classes, numbers, weights, self.centre, self.scales, self.criterion
+        )
 
     @classmethod
     def of_classes(

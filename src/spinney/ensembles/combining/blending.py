@@ -64,7 +64,7 @@ class Blending(Stacking):
             )
         if self.holdout_rows == "last":
             first = min(n_rows - 1, max(1, round(n_rows * (1 - self.holdout))))
-            return np.arange(n_rows) >= first
+            return np.asarray(np.arange(n_rows) >= first)
         strata = np.zeros(n_rows, np.int64)
         if self._task == "classification" and given.rows.y.ndim == 1 and given.groups is None:
             strata = given.rows.y.astype(np.int64)
@@ -89,9 +89,7 @@ class Blending(Stacking):
         return bits
 
 
-def draw_units(
-    bits: AnyArray, strata: AnyArray, weights: FloatArray, share: float
-) -> AnyArray:
+def draw_units(bits: AnyArray, strata: AnyArray, weights: FloatArray, share: float) -> AnyArray:
     """Choose about a share of the weight of every stratum; rows with the same bits together.
 
     So neither the order of rows matters, nor whether one stands there twice or weighs 2.
@@ -110,12 +108,13 @@ def draw_units(
         size = np.bincount(unit, weights[rows])
         middle = np.cumsum(size) - size / 2
         chosen = middle < share * size.sum()
-        if chosen.all():
-            chosen[-1] = False  # members must know every stratum
+        if len(size) > 1:  # one of each stratum on both sides, as far as there are two
+            chosen[0], chosen[-1] = True, False
+        else:
+            chosen[0] = False
         held[rows] = chosen[unit]
-    if not held.any():  # all strata are small: one unit of the largest
-        rows = np.flatnonzero(strata == sizes.argmax())
-        held[rows] = bits[rows] == bits[rows].min()
+    if not held.any():  # every stratum is one unit: then one row will do
+        held[0] = True
     return held
 
 

@@ -1,5 +1,6 @@
 """Which rows members are fitted on, and which they are asked about without having seen them."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -59,7 +60,11 @@ def _pairs(cv: Any, X: TableLike, y: AnyArray, groups: Any, *, classifier: bool)
         ) from error
     table = np.zeros((len(y), 1)) if isinstance(X, TableRows) else X
     try:
-        return list(splitter.split(table, y, groups))
+        with warnings.catch_warnings():
+            if cv is None or isinstance(cv, int | np.integer):
+                # A fold without a class is no trouble: its members give that class no share.
+                warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            return list(splitter.split(table, y, groups))
     except ValueError as error:
         if groups is None and "groups" in str(error):
             raise InvalidInput(

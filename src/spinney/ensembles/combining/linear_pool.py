@@ -96,11 +96,12 @@ class PoolClassifier(ClassifierMixin, BaseEstimator):
         """Sum the probabilities by their weights, and make them sum to 1."""
         mixed = (self.weights_[:, np.newaxis, np.newaxis] * self.shares(X)).sum(axis=0)
         totals = mixed.sum(axis=1, keepdims=True)
-        return np.where(totals > 0, mixed / np.where(totals > 0, totals, 1), 1 / mixed.shape[1])
+        shares = mixed / np.where(totals > 0, totals, 1)
+        return np.asarray(np.where(totals > 0, shares, 1 / mixed.shape[1]))
 
     def predict(self, X: AnyArray) -> AnyArray:
         """Give the likeliest class."""
-        return self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.predict_proba(X).argmax(axis=1))
 
 
 def share_weights(

@@ -85,11 +85,10 @@ def _check_names(names: Sequence[str], parameters: set[str]) -> None:
     taken = sorted(set(names) & parameters)
     nested = [name for name in names if "__" in name]
     for wrong, why in (
-        (twice, "Names provided are not unique: {} more than once. Give each member a name of "
-                "its own."),
+        (twice, "Names provided are not unique: {} more than once. Name each member its own way."),
         (taken, "Estimator names conflict with constructor arguments: {}. Choose other names."),
         (nested, "Estimator names must not contain __: got {}. Choose other names."),
-    ):  # fmt: skip
+    ):
         if wrong:
             raise InvalidParameter(why.format(shorten(wrong)))
 
@@ -203,8 +202,10 @@ class Answers:
         return np.searchsorted(classes, said).astype(np.float64)
 
     def _check_known(self, member: Any, method: str) -> None:
-        known = getattr(member, "classes_", self.classes)
-        if self.classes is not None and len(known) != len(self.classes):
+        if self.classes is None:
+            return
+        known: AnyArray = getattr(member, "classes_", self.classes)
+        if len(known) != len(self.classes):
             raise InvalidInput(
                 f"{type(member).__name__} was fitted on rows of {len(known)} of "
                 f"{len(self.classes)} classes, and {method} says nothing of the others. Divide the "

@@ -104,9 +104,7 @@ def _times_asked(splits: Splits, n_rows: int) -> AnyArray:
     return asked
 
 
-def _mean(
-    said: Sequence[FloatArray], tests: Sequence[AnyArray], asked: AnyArray
-) -> FloatArray:
+def _mean(said: Sequence[FloatArray], tests: Sequence[AnyArray], asked: AnyArray) -> FloatArray:
     """Put answers at their rows; of several the mean, summed in the order of the splits."""
     sums = np.zeros((len(asked), said[0].shape[1]))
     for own, test in zip(said, tests, strict=True):

@@ -1,7 +1,7 @@
 """Rules by which answers of members become one."""
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 import numpy as np
 from scipy.stats import rankdata
@@ -15,12 +15,8 @@ _LEAST = 1e-15
 """Shares below count as this much where a logarithm is taken."""
 
 
-class Rule(Protocol):
-    """From answers (n_members, ...) and weights (n_members,) to one answer (...)."""
-
-    def __call__(self, answers: FloatArray, weights: FloatArray) -> FloatArray:
-        """Join the answers."""
-        ...
+Rule: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
+"""From answers (n_members, ...) and weights (n_members,) to one answer (...)."""
 
 
 def mean(answers: FloatArray, weights: FloatArray) -> FloatArray:

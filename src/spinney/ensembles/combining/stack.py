@@ -55,7 +55,7 @@ STACK_RULES: Mapping[str, Rule] = {
 
 def _final_has(name: str) -> Callable[[Any], bool]:
     def check(stack: Any) -> bool:
-        getattr(stack._final(), name)  # noqa: SLF001, B009 - its own; raises what tells why
+        getattr(stack._final(), name)  # noqa: SLF001 - its own; raises what tells why
         return True
 
     return check
@@ -134,9 +134,7 @@ class Stacking(TransformerMixin, Combination):
             else (is_regressor, "regressor")
         )
         if not is_wanted(made):
-            raise InvalidParameter(
-                f"'final_estimator' parameter should be a {kind}. Got {made}"
-            )
+            raise InvalidParameter(f"'final_estimator' parameter should be a {kind}. Got {made}")
         return made
 
     def _final(self) -> Any:
@@ -167,9 +165,7 @@ class Stacking(TransformerMixin, Combination):
         table = as_asked(member, X)
         return self._answers().columns(member, self.stack_method_[place], table)
 
-    def _joined(
-        self, columns: list[FloatArray], X: TableLike, rows: AnyArray | None = None
-    ) -> Any:
+    def _joined(self, columns: list[FloatArray], X: TableLike, rows: AnyArray | None = None) -> Any:
         """Put columns side by side, and the table behind them with ``passthrough``."""
         if not self.passthrough:
             return np.hstack(columns)
@@ -187,7 +183,7 @@ class Stacking(TransformerMixin, Combination):
 
     def fit_transform(self, X: TableLike, y: Any, **fit_params: Any) -> Any:
         """Fit, and give what the fitted members say of the same rows."""
-        return self.fit(X, y, **fit_params).transform(X)  # type: ignore[attr-defined]
+        return self.fit(X, y, **fit_params).transform(X)
 
     def _predicted(self, X: TableLike, parameters: Mapping[str, Any]) -> Any:
         check_is_fitted(self)
@@ -267,9 +263,7 @@ class ClassStack(ClassifierMixin, Stacking):
         self._check_parameters()
         name = type(self).__name__
         takes_many = self._takes_many and not isinstance(self.final_estimator, str)
-        labels = (
-            read_many_labels(y) if takes_many and has_many_labels(y) else read_classes(y, name)
-        )
+        labels = read_many_labels(y) if takes_many and has_many_labels(y) else read_classes(y, name)
         codes = labels.codes.astype(np.int64)  # what scikit-learn's members are given
         given = self._given((X, codes), sample_weight, groups, fit_params)
         self.classes_: Any = labels.classes
@@ -305,7 +299,7 @@ class ClassStack(ClassifierMixin, Stacking):
                 )
         return PoolClassifier(rule, n_members, len(self.classes_))
 
-    @available_if(_final_has("predict"))
+    @available_if(_final_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: TableLike, **predict_params: Any) -> AnyArray:
         """Give the final estimator's class; ``predict_params`` are for its ``predict``."""
         said = self._predicted(X, predict_params)
@@ -314,7 +308,7 @@ class ClassStack(ClassifierMixin, Stacking):
         labels: AnyArray = np.asarray(self.classes_)[np.asarray(said).astype(np.int64)]
         return labels
 
-    @available_if(_final_has("predict_proba"))
+    @available_if(_final_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: TableLike) -> FloatArray:
         """Give the final estimator's probabilities; (n_rows, n_classes)."""
         check_is_fitted(self)
@@ -324,7 +318,7 @@ class ClassStack(ClassifierMixin, Stacking):
         codes = Answers(np.arange(len(self.classes_)))
         return codes.shares(self.final_estimator_, np.asarray(said))
 
-    @available_if(_final_has("decision_function"))
+    @available_if(_final_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: TableLike) -> FloatArray:
         """Give the final estimator's scores."""
         check_is_fitted(self)
@@ -360,7 +354,7 @@ class NumberStack(RegressorMixin, Stacking):
     def _pool(self, rule: str, n_members: int) -> Any:  # noqa: ARG002 - columns are members
         return PoolRegressor(rule)
 
-    @available_if(_final_has("predict"))
+    @available_if(_final_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: TableLike, **predict_params: Any) -> Any:
         """Give the final estimator's number; ``predict_params`` are for its ``predict``."""
         return self._predicted(X, predict_params)

@@ -64,9 +64,7 @@ class RiskTable(Result):
 
     def title(self) -> str:
         """Say what was measured."""
-        return (
-            f"Cross-validated risk ({self.loss}), {self.n_splits} splits, {self.n_rows} rows"
-        )
+        return f"Cross-validated risk ({self.loss}), {self.n_splits} splits, {self.n_rows} rows"
 
 
 class SuperLearner(Stacking):

@@ -56,8 +56,8 @@ def has_many_labels(y: Any) -> bool:
     if kind == "multilabel-indicator":
         return True
     raise InvalidInput(
-        f"y should be a 1d array, got an array of shape {tuple(shape)} instead. Give one target per "
-        "row."
+        f"y should be a 1d array, got an array of shape {tuple(shape)} instead. Give one target "
+        "per row."
     )
 
 

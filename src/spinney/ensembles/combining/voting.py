@@ -36,7 +36,7 @@ class Voting(TransformerMixin, Combination):
 
     def fit_transform(self, X: TableLike, y: Any = None, **fit_params: Any) -> Any:
         """Fit, and give what the members say of the same rows."""
-        return self.fit(X, y, **fit_params).transform(X)  # type: ignore[attr-defined]
+        return self.fit(X, y, **fit_params).transform(X)
 
     def _fit_voters(self, given: Given) -> None:
         members = read_members(self, self._task)
@@ -224,7 +224,7 @@ class VotingClassifier(ClassifierMixin, Voting):
             raise AttributeError(f"predict_proba is not available when voting={self.voting!r}")
         return True
 
-    @available_if(_has_shares)
+    @available_if(_has_shares)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: TableLike) -> FloatArray:
         """Join the members' probabilities as ``voting`` says; (n_rows, n_classes)."""
         check_is_fitted(self)

@@ -193,6 +193,4 @@ def is_best_on_simplex(squares: AnyArray, weights: FloatArray, *, slack: float =
     level = float(weights @ gradient)
     room = slack * max(float(np.abs(squares).max()), np.finfo(float).tiny)
     used = weights > slack
-    return bool(
-        (gradient >= level - room).all() and (np.abs(gradient[used] - level) <= room).all()
-    )
+    return bool((gradient >= level - room).all() and (np.abs(gradient[used] - level) <= room).all())

@@ -20,7 +20,7 @@ MEMBERS = [
 
 class Keeper(RegressorMixin, BaseEstimator):
     def fit(self, X, y, sample_weight=None):
-        self.X_, self.y_ = X, y
+        self.X_, self.y_, self.weights_ = X, y, sample_weight
         return self
 
     def predict(self, X):
@@ -84,7 +84,7 @@ def test_blends_predict_well():
 
 
 def test_blends_that_cannot_be_are_refused():
-    with pytest.raises(InvalidParameter, match="holdout=1.0"):
+    with pytest.raises(InvalidParameter, match=r"holdout=1\.0"):
         spinney.BlendingRegressor(MEMBERS, holdout=1.0).fit(NUMBERS.X, NUMBERS.y)
     with pytest.raises(InvalidInput, match="needs one to fit members on"):
         spinney.BlendingRegressor(MEMBERS).fit(NUMBERS.X[:1], NUMBERS.y[:1])

@@ -203,7 +203,7 @@ def test_stacks_inside_stacks_share_the_table(task):
 def test_a_splitter_that_repeats_rows_is_refused_unless_their_mean_is_asked_for():
     cv = RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)
     stack = spinney.StackingRegressor([("line", LinearRegression())], Keeper(), cv=cv)
-    with pytest.raises(InvalidInput, match="more than once.*repeated='average'"):
+    with pytest.raises(InvalidInput, match=r"more than once.*repeated='average'"):
         stack.fit(X, NUMBERS)
     stack.set_params(repeated="average").fit(X, NUMBERS)
     sums = np.zeros(N)
@@ -240,8 +240,8 @@ def test_a_class_that_a_fold_lacks_has_no_share_there():
     stack = spinney.StackingClassifier(members, cv=cv).fit(X, y)
     assert stack.predict_proba(X).shape == (N, 3)
     assert stack.transform(X).shape == (N, 6)
+    linear = [("lr", LogisticRegression())]
     with pytest.raises(InvalidInput, match="2 of 3 classes, and decision_function"):
-        linear = [("lr", LogisticRegression())]
         spinney.StackingClassifier(linear, cv=cv, stack_method="decision_function").fit(X, y)
 
 
@@ -312,8 +312,8 @@ def test_groups_that_are_missing_are_asked_for():
 
 
 def test_prefit_members_must_be_fitted_and_know_the_same_classes():
+    members = [("lr", LogisticRegression().fit(X, LABELS)), ("nb", GaussianNB())]
     with pytest.raises(NotFittedError, match="member 'nb', a GaussianNB, is not fitted"):
-        members = [("lr", LogisticRegression().fit(X, LABELS)), ("nb", GaussianNB())]
         spinney.StackingClassifier(members, cv="prefit").fit(X, LABELS)
     two = LABELS != "cedar"
     members = [
@@ -357,12 +357,11 @@ def test_final_estimators_that_cannot_combine_are_refused():
         spinney.StackingRegressor(REGRESSORS, "simples").fit(X, NUMBERS)
     with pytest.raises(InvalidParameter, match="passthrough=False"):
         spinney.StackingRegressor(REGRESSORS, "simplex", passthrough=True).fit(X, NUMBERS)
+    members = [("knn", KNeighborsClassifier()), ("ridge", Ridge())]
     with pytest.raises(InvalidParameter, match="has no predict_proba"):
-        members = [("knn", KNeighborsClassifier()), ("ridge", Ridge())]
         spinney.StackingClassifier(members, "simplex").fit(X, CODES)
     with pytest.raises(InvalidParameter, match="does not implement the method predict_proba"):
-        members = [("ridge", Ridge())]
-        spinney.StackingClassifier(members, stack_method="predict_proba").fit(X, CODES)
+        spinney.StackingClassifier(members[1:], stack_method="predict_proba").fit(X, CODES)
 
 
 def test_folds_with_classes_in_their_shares_are_the_default():

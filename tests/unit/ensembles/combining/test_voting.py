@@ -232,6 +232,6 @@ def test_other_bad_input_is_told():
         spinney.VotingClassifier(CLASSIFIERS, votting="soft")
     with pytest.raises(InvalidParameter, match="Did you mean 'soft'"):
         spinney.VotingClassifier(CLASSIFIERS, voting="sof").fit(X, CODES)
+    vote = spinney.VotingRegressor(REGRESSORS, aggregation="geometric").fit(X, NUMBERS - 100)
     with pytest.raises(InvalidInput, match="multiplies answers"):
-        vote = spinney.VotingRegressor(REGRESSORS, aggregation="geometric")
-        vote.fit(X, NUMBERS - 100).predict(X)
+        vote.predict(X)

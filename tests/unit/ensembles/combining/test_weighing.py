@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
@@ -40,9 +40,7 @@ CLASSIFIERS = [
     ("dummy", DummyClassifier()),
 ]
 columns = st.integers(1, 5).flatmap(
-    lambda m: st.lists(
-        st.lists(st.floats(-5, 5), min_size=8, max_size=8), min_size=m, max_size=m
-    )
+    lambda m: st.lists(st.lists(st.floats(-5, 5), min_size=8, max_size=8), min_size=m, max_size=m)
 )
 
 
@@ -112,9 +110,7 @@ def test_members_that_are_the_same_share_and_perfect_ones_are_equal():
 
 
 @settings(max_examples=30, deadline=None)
-@given(
-    st.lists(st.lists(st.floats(0.01, 0.99), min_size=6, max_size=6), min_size=2, max_size=4)
-)
+@given(st.lists(st.lists(st.floats(0.01, 0.99), min_size=6, max_size=6), min_size=2, max_size=4))
 def test_likelihood_weights_fulfil_the_conditions_of_an_optimum(shares):
     shares = np.array(shares)
     weights = likelihood_weights(shares)
@@ -128,8 +124,8 @@ def test_log_odds_weights_are_bayes_decision_for_independent_members():
     p = np.array([0.9, 0.7, 0.6, 0.4])
     weights = log_odds_weights(p)
     by_vote = best = 0.0
-    for right in itertools.product([False, True], repeat=len(p)):
-        right = np.array(right)
+    for hits in itertools.product([False, True], repeat=len(p)):
+        right = np.array(hits)
         chance = np.where(right, p, 1 - p).prod()
         opposite = np.where(right, 1 - p, p).prod()
         best += max(chance, opposite) / 2
@@ -237,11 +233,8 @@ def test_votes_that_cannot_be_are_refused():
         spinney.WeightedVoteClassifier([("a", lr), ("b", lr)], [1.0]).predict(CLASSES.X)
     with pytest.raises(InvalidParameter, match="one of simplex, nonnegative, best, log_odds"):
         spinney.WeightedVoteClassifier([("a", lr)], "logodds").fit(CLASSES.X, CLASSES.y)
+    model = spinney.WeightedVoteClassifier([("a", RidgeClassifier())], vote="probabilities")
     with pytest.raises(InvalidParameter, match="Use vote='labels'"):
-        from sklearn.linear_model import RidgeClassifier
-
-        members = [("a", RidgeClassifier())]
-        model = spinney.WeightedVoteClassifier(members, vote="probabilities")
         model.fit(CLASSES.X, CLASSES.y)
 
 
@@ -270,9 +263,7 @@ def test_discrete_super_learner_is_the_winner():
     learner.fit(NUMBERS.X, NUMBERS.y)
     best = int(learner.risk_.risks[:-1].argmin())
     assert learner.weights_[best] == 1
-    assert np.array_equal(
-        learner.predict(NUMBERS.X), learner.estimators_[best].predict(NUMBERS.X)
-    )
+    assert np.array_equal(learner.predict(NUMBERS.X), learner.estimators_[best].predict(NUMBERS.X))
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "log_loss"])
@@ -291,10 +282,8 @@ def test_super_learner_of_classes(loss, combine):
 def test_super_learners_that_cannot_be_are_refused():
     with pytest.raises(InvalidParameter, match="use a weighted vote"):
         spinney.SuperLearnerRegressor(REGRESSORS, cv="prefit").fit(NUMBERS.X, NUMBERS.y)
+    model = spinney.SuperLearnerClassifier(CLASSIFIERS, loss="log_loss", combine="nonnegative")
     with pytest.raises(InvalidParameter, match="combine='convex'"):
-        model = spinney.SuperLearnerClassifier(
-            CLASSIFIERS, loss="log_loss", combine="nonnegative"
-        )
         model.fit(CLASSES.X, CLASSES.y)
     with pytest.raises(NotOffered):
         spinney.SuperLearnerClassifier(CLASSIFIERS).fit(
