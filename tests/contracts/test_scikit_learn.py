@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -87,24 +88,7 @@ def fitted(estimator, **parameters):
 
 # check_estimator, in a process where the array API is on from the start: nothing is skipped
 
-CHECK = """
-import json, sys, warnings
-from sklearn.utils.estimator_checks import check_estimator
-import spinney
-warnings.simplefilter("error")
-kind, parameters = getattr(spinney, sys.argv[1]), json.loads(sys.argv[2])
-if "estimators" in kind().get_params(deep=False):  # the default members, small
-    task = "Classifier" if sys.argv[1].endswith("Classifier") else "Regressor"
-    parameters["estimators"] = [
-        ("boosting", getattr(spinney, f"GradientBoosting{task}")(max_iter=5)),
-        ("forest", getattr(spinney, f"RandomForest{task}")(5, random_state=0)),
-    ]
-estimator = kind(**parameters)
-results = check_estimator(estimator, on_skip=None, on_fail=None)
-print(json.dumps([
-    [r["check_name"], r["status"], r["expected_to_fail"], repr(r["exception"])] for r in results
-]))
-"""
+CHECK = Path(__file__).with_name("check_estimator.py")
 
 
 def takes(estimator, variant):
@@ -127,7 +111,7 @@ def test_every_variant_is_checked_with_some_estimator():
     ("estimator", "variant"), CHECKED, ids=[f"{e.__name__}-{v}" for e, v in CHECKED]
 )
 def test_every_check_of_scikit_learn_passes_and_none_is_skipped(estimator, variant):
-    command = [sys.executable, "-c", CHECK, estimator.__name__, json.dumps(variant)]
+    command = [sys.executable, CHECK, estimator.__name__, json.dumps(variant)]
     environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=300, check=False

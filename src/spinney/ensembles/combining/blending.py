@@ -129,7 +129,8 @@ class BlendingClassifier(Blending, ClassStack):
     estimators : list of (str, estimator), or None
         A member may be ``"drop"``. None: boosting, a random forest and extra trees.
     final_estimator : classifier, "simplex", "nonnegative", "best" or None
-        As of ``StackingClassifier``.
+        As of ``StackingClassifier``. Rows held out may be few, so the default is one weight per
+        member.
     holdout : float
         Share of the rows for the final estimator.
     holdout_rows : {"drawn", "last"}
@@ -171,7 +172,7 @@ class BlendingClassifier(Blending, ClassStack):
     def __init__(
         self,
         estimators: Any = None,
-        final_estimator: Any = None,
+        final_estimator: Any = "simplex",
         *,
         holdout: float = 0.2,
         holdout_rows: str = "drawn",
@@ -202,7 +203,8 @@ class BlendingRegressor(Blending, NumberStack):
     estimators : list of (str, estimator), or None
         A member may be ``"drop"``. None: boosting, a random forest and extra trees.
     final_estimator : regressor, "simplex", "nonnegative", "best" or None
-        As of ``StackingRegressor``.
+        As of ``StackingRegressor``. Rows held out may be few, so the default is one weight per
+        member.
     holdout : float
         Share of the rows for the final estimator.
     holdout_rows : {"drawn", "last"}
@@ -241,7 +243,7 @@ class BlendingRegressor(Blending, NumberStack):
     def __init__(
         self,
         estimators: Any = None,
-        final_estimator: Any = None,
+        final_estimator: Any = "simplex",
         *,
         holdout: float = 0.2,
         holdout_rows: str = "drawn",

@@ -119,7 +119,8 @@ class Stacking(TransformerMixin, Combination):
             if self.passthrough:
                 raise InvalidParameter(
                     f"final_estimator={final!r} gives each member a weight, and passthrough=True "
-                    "adds columns that are no members. Set passthrough=False."
+                    "adds columns that are no members. Set passthrough=False, or "
+                    "final_estimator=None."
                 )
             return self._pool(final, n_members)
         if final is not None and not hasattr(final, "fit"):

@@ -59,9 +59,10 @@ def test_a_weight_is_a_repetition():
 
 def test_classes_keep_their_shares_and_groups_stay_together():
     y = np.array(["rare"] * 40 + ["usual"] * 360)
-    blend = spinney.BlendingClassifier([("lr", LogisticRegression())], random_state=0)
+    blend = spinney.BlendingClassifier([("lr", LogisticRegression())], None, random_state=0)
     blend.fit(CLASSES.X, y)
     assert blend.n_held_out_ == 80
+    assert isinstance(blend.final_estimator_, LogisticRegression)
     groups = np.arange(400) // 10
     rows = draw_units(groups.astype(np.uint64) * 977 % 41, np.zeros(400, int), np.ones(400), 0.2)
     assert 60 <= rows.sum() <= 100
