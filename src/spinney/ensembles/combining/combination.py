@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import sklearn
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch, _safe_indexing, get_tags
 from sklearn.utils._repr_html.estimator import _VisualBlock
@@ -194,7 +194,7 @@ class Combination(MetaEstimatorMixin, _BaseComposition):
     def _full_jobs(self, given: Given, members: list[tuple[str, Any]]) -> list[Job]:
         """Make the fits on all rows."""
         return [
-            Job(clone(member), given.rows.source(member), given.rows.y, given.parameters[name])
+            Job(member, given.rows.source(member), given.rows.y, given.parameters[name])
             for name, member in present(members)
         ]
 

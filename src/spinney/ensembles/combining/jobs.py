@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _is_arraylike, _num_samples
@@ -56,7 +57,7 @@ class Job:
     """One fit of one member, and what is asked of it afterwards."""
 
     member: Any
-    """Not fitted; its own copy."""
+    """Not fitted; what is fitted is a clone, so that a model that was asked can be forgotten."""
     X: TableLike
     y: AnyArray
     parameters: Mapping[str, Any]
@@ -74,13 +75,13 @@ class Job:
         begin = time.perf_counter()
         y = self.y if self.train is None else self.y[self.train]
         parameters = sliced(self.parameters, len(self.y), self.train)
-        fit_member(self.member, take_rows(self.X, self.train), y, parameters)
+        member = fit_member(clone(self.member), take_rows(self.X, self.train), y, parameters)
         if self.message is not None:
             seconds = f"{time.perf_counter() - begin:.1f}s"
             sys.stdout.write(f"{self.message}, total= {seconds:>6}\n")
         if self.test is None:
-            return self.member
-        return self.answers.columns(self.member, self.method, take_rows(self.X, self.test))
+            return member
+        return self.answers.columns(member, self.method, take_rows(self.X, self.test))
 
 
 def run_jobs(jobs: Sequence[Job], n_jobs: int | None) -> list[Any]:

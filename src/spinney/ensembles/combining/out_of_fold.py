@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 
 from spinney.ensembles.combining.combination import Given
 from spinney.ensembles.combining.folds import Splits, read_splits
@@ -73,7 +73,7 @@ def ask_out_of_fold(
     chosen = present(members)
     jobs = [
         Job(
-            clone(member),
+            member,
             rows.source(member),
             rows.y,
             given.parameters[name],
