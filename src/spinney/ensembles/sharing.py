@@ -19,7 +19,6 @@ from spinney.typing import AnyArray, FloatArray, TableLike
 class _Recoded:
     """The table under one choice of categorical features, and what was made of it so far."""
 
-    schema: FeatureSchema | None
     table: Table
     weights: FloatArray | None
     bins: dict[int, BinnedTable] = field(default_factory=dict)
@@ -83,8 +82,8 @@ class SharedTable:
                 f"sample_weight of a shared table is 0 in row {int(np.argmin(weights > 0))}: "
                 "expected positive weights. Leave such rows out of X."
             )
-        self._as_read = _Recoded(None, table, weights)
-        self._recoded: dict[str, _Recoded] = {}
+        self._as_read = _Recoded(table, weights)
+        self._recoded: dict[str, tuple[FeatureSchema, _Recoded]] = {}
 
     @property
     def n_rows(self) -> int:
@@ -101,15 +100,15 @@ class SharedTable:
             self, self._as_read, everything if numbers is None else everything[numbers]
         )
 
-    def recoded(self, categorical_features: Any) -> _Recoded:
-        """Give the table under a choice of categorical features."""
+    def recoded(self, categorical_features: Any) -> tuple[FeatureSchema, _Recoded]:
+        """Give the schema and the table under a choice of categorical features."""
         key = repr(categorical_features)
         if not isinstance(categorical_features, str | None):
             key = repr(np.asarray(categorical_features).tolist())
         if key not in self._recoded:
             read = self._as_read
             schema, table = FeatureSchema.learn(read.table, categorical_features)
-            self._recoded[key] = _Recoded(schema, table, read.weights)
+            self._recoded[key] = (schema, _Recoded(table, read.weights))
         return self._recoded[key]
 
 
@@ -184,10 +183,8 @@ class TableRows(Table):
 
     def recoded(self, categorical_features: Any) -> tuple[FeatureSchema, "TableRows"]:
         """Give the schema under a choice of categorical features, and the rows recoded to it."""
-        source = self.shared.recoded(categorical_features)
-        if source.schema is None:  # never: only the table as it was read has none
-            raise InvalidInput("A shared table lost its schema. Make it again.")
-        return source.schema, TableRows(self.shared, source, self.numbers)
+        schema, source = self.shared.recoded(categorical_features)
+        return schema, TableRows(self.shared, source, self.numbers)
 
     def binned(self, max_bins: int, n_threads: int) -> BinnedTable:
         """Give the bins of all rows of the shared table."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import VotingClassifier as TheirVotingClassifier
 from sklearn.ensemble import VotingRegressor as TheirVotingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
@@ -128,6 +128,49 @@ def test_rules_by_hand():
     assert np.allclose(pool_shares(shares, ones, "borda"), np.array([[3, 5, 1]]) / 9)
     product = shares.clip(1e-15).prod(axis=0) ** (1 / 3)
     assert np.allclose(pool_shares(shares, ones, "geometric"), product / product.sum())
+
+
+class Lookup(ClassifierMixin, BaseEstimator):
+    """A classifier that is right about the rows of its list."""
+
+    def __init__(self, right=()):
+        self.right = right
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.said_ = np.where(np.isin(X[:, 0], self.right), y, 1 - y)
+        return self
+
+    def predict(self, X):
+        return self.said_[X[:, 0].astype(int)]
+
+
+@pytest.mark.parametrize(
+    ("lists", "majority"),
+    [
+        ([(0, 1, 2, 3, 4, 5), (0, 1, 2, 6, 7, 8), (3, 4, 5, 6, 7, 8)], 0.9),
+        ([(0, 1, 2, 3, 4, 5), (0, 1, 2, 3, 6, 7), (0, 1, 2, 3, 8, 9)], 0.4),
+    ],
+    ids=["pattern of success", "pattern of failure"],
+)
+def test_patterns_of_success_and_failure(lists, majority):
+    """Kuncheva and Whitaker (2003): three classifiers that are right about 6 of 10 objects."""
+    rows, y = np.arange(10.0)[:, np.newaxis], np.arange(10) % 2
+    members = [(f"m{place}", Lookup(right)) for place, right in enumerate(lists)]
+    vote = spinney.VotingClassifier(members, voting="hard").fit(rows, y)
+    assert [member.score(rows, y) for member in vote.estimators_] == [0.6] * 3
+    assert vote.score(rows, y) == majority
+
+
+def test_three_independent_voters_are_better_than_one():
+    """All 1000 triples of ten objects each: 0.6³ + 3 · 0.6² · 0.4 = 0.648 of them are right."""
+    triples = np.array(np.meshgrid(*[np.arange(10)] * 3)).reshape(3, -1)
+    right = triples < 6
+    y = np.arange(1000) % 2
+    rows = np.arange(1000.0)[:, np.newaxis]
+    members = [(f"m{k}", Lookup(tuple(np.flatnonzero(right[k])))) for k in range(3)]
+    vote = spinney.VotingClassifier(members).fit(rows, y)
+    assert vote.score(rows, y) == pytest.approx(0.648, abs=1e-12)
 
 
 def test_hard_and_soft_votes_differ_where_one_is_sure():
