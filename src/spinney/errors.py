@@ -21,7 +21,7 @@ class InvalidInputType(SpinneyError, TypeError):  # noqa: N818
     """A table, target or weight is of a kind that cannot be used."""
 
 
-class NotOffered(SpinneyError, NotImplementedError):  # noqa: N818
+class NotOffered(InvalidInput, NotImplementedError):
     """A task that an estimator was never made for."""
 
 
