@@ -21,7 +21,7 @@ class InvalidInputType(SpinneyError, TypeError):  # noqa: N818
     """A table, target or weight is of a kind that cannot be used."""
 
 
-class NotOffered(InvalidInput, NotImplementedError):
+class NotOffered(InvalidInput, NotImplementedError):  # noqa: N818
     """A task that an estimator was never made for."""
 
 

@@ -26,7 +26,7 @@ from spinney.ensembles.combining.members import (
 from spinney.ensembles.estimator import _suggesting, _unknown
 from spinney.ensembles.parameters import Checked, Rule, check_parameters
 from spinney.ensembles.sharing import TableRows
-from spinney.errors import InvalidInput
+from spinney.errors import InvalidInput, InvalidModel
 from spinney.typing import AnyArray, TableLike
 
 MEMBERS_RULE = Checked("a list of (name, estimator) pairs, or None for the default members")
@@ -66,6 +66,12 @@ class Combination(MetaEstimatorMixin, _BaseComposition):
         super().__init_subclass__(**kwargs)
         if "__init__" in cls.__dict__:
             cls.__init__ = _suggesting(cls.__init__)  # type: ignore[method-assign]
+
+    def _adopt(self, model: Any) -> None:
+        """Refuse the model of a file: no file holds a committee."""
+        raise InvalidModel(
+            f"a {type(self).__name__} has members, and no model such as a {type(model).__name__}"
+        )
 
     # Parameters
 

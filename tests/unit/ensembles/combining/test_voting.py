@@ -1,5 +1,7 @@
 """Votes: rules, weights, and what a mean of members owes them."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,7 +15,16 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import spinney
 from spinney.ensembles.combining.pools import NUMBER_RULES, SHARE_RULES, pool_numbers, pool_shares
-from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter, NotOffered
+from spinney.errors import (
+    CannotSave,
+    InvalidFile,
+    InvalidInput,
+    InvalidInputType,
+    InvalidParameter,
+    NotOffered,
+)
+from spinney.io.save_load import from_bytes, to_bytes
+from spinney.model import sections
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(240, 4))
@@ -225,6 +236,29 @@ def test_backends_and_jobs_do_not_matter(n_jobs):
         with joblib.parallel_config(backend=backend):
             vote = spinney.VotingClassifier(members, voting="soft", n_jobs=n_jobs).fit(X, CODES)
         assert np.array_equal(vote.predict_proba(X), expected)
+
+
+# Files
+
+
+def test_committees_are_kept_by_pickle_and_members_of_ours_by_files(tmp_path):
+    vote = spinney.VotingClassifier(OURS, voting="soft").fit(X, CODES)
+    again = pickle.loads(pickle.dumps(vote))
+    assert np.array_equal(again.predict_proba(X), vote.predict_proba(X))
+    with pytest.raises(CannotSave, match="pickle or joblib"):
+        spinney.save(vote, tmp_path / "vote.spn")
+    spinney.save(vote.estimators_[0], tmp_path / "member.spn")
+    member = spinney.load(tmp_path / "member.spn")
+    assert member.model_ == vote.estimators_[0].model_
+
+
+def test_a_file_that_claims_to_hold_a_committee_is_refused():
+    tree = spinney.DecisionTreeRegressor().fit(X, NUMBERS)
+    contents = sections.unpack(to_bytes(tree))
+    meta = {**contents.meta, "estimator": "VotingRegressor", "parameters": {}}
+    forged = sections.pack(meta, contents.arrays, version=contents.format_version)
+    with pytest.raises(InvalidFile, match="has members"):
+        from_bytes(forged)
 
 
 # What is refused
