@@ -26,6 +26,7 @@ DUELS = (
     "explaining",
     "adaptive",
     "forests",
+    "combining",
     "accuracy",
 )
 

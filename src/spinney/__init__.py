@@ -24,6 +24,24 @@ if TYPE_CHECKING:
     )
     from spinney.ensembles.bagging.presets import RandomSubspaceRegressor as RandomSubspaceRegressor
     from spinney.ensembles.bagging.regressor import BaggingRegressor as BaggingRegressor
+    from spinney.ensembles.combining.blending import BlendingClassifier as BlendingClassifier
+    from spinney.ensembles.combining.blending import BlendingRegressor as BlendingRegressor
+    from spinney.ensembles.combining.stacking import StackingClassifier as StackingClassifier
+    from spinney.ensembles.combining.stacking import StackingRegressor as StackingRegressor
+    from spinney.ensembles.combining.super_learner import (
+        SuperLearnerClassifier as SuperLearnerClassifier,
+    )
+    from spinney.ensembles.combining.super_learner import (
+        SuperLearnerRegressor as SuperLearnerRegressor,
+    )
+    from spinney.ensembles.combining.voting import VotingClassifier as VotingClassifier
+    from spinney.ensembles.combining.voting import VotingRegressor as VotingRegressor
+    from spinney.ensembles.combining.weighted_vote import (
+        WeightedVoteClassifier as WeightedVoteClassifier,
+    )
+    from spinney.ensembles.combining.weighted_vote import (
+        WeightedVoteRegressor as WeightedVoteRegressor,
+    )
     from spinney.ensembles.forests.embedding import RandomTreesEmbedding as RandomTreesEmbedding
     from spinney.ensembles.forests.extra_trees import ExtraTreesClassifier as ExtraTreesClassifier
     from spinney.ensembles.forests.extra_trees import ExtraTreesRegressor as ExtraTreesRegressor
@@ -91,6 +109,8 @@ ESTIMATORS = {
     "AdaBoostRegressor": "spinney.ensembles.adaptive.regressor",
     "BaggingClassifier": "spinney.ensembles.bagging.classifier",
     "BaggingRegressor": "spinney.ensembles.bagging.regressor",
+    "BlendingClassifier": "spinney.ensembles.combining.blending",
+    "BlendingRegressor": "spinney.ensembles.combining.blending",
     "BumpingClassifier": "spinney.ensembles.selecting.bumping",
     "BumpingRegressor": "spinney.ensembles.selecting.bumping",
     "DecisionTreeClassifier": "spinney.ensembles.trees.decision_tree",
@@ -114,9 +134,9 @@ ESTIMATORS = {
     "MarginBoostClassifier": "spinney.ensembles.margin.classifier",
     "PastingClassifier": "spinney.ensembles.bagging.presets",
     "PastingRegressor": "spinney.ensembles.bagging.presets",
+    "QuantileForestRegressor": "spinney.ensembles.forests.quantile",
     "RandomForestClassifier": "spinney.ensembles.forests.random_forest",
     "RandomForestRegressor": "spinney.ensembles.forests.random_forest",
-    "QuantileForestRegressor": "spinney.ensembles.forests.quantile",
     "RandomPatchesClassifier": "spinney.ensembles.bagging.presets",
     "RandomPatchesRegressor": "spinney.ensembles.bagging.presets",
     "RandomSubspaceClassifier": "spinney.ensembles.bagging.presets",
@@ -125,6 +145,14 @@ ESTIMATORS = {
     "RobustBoostClassifier": "spinney.ensembles.robust.classifier",
     "RotationForestClassifier": "spinney.ensembles.forests.rotation",
     "RotationForestRegressor": "spinney.ensembles.forests.rotation",
+    "StackingClassifier": "spinney.ensembles.combining.stacking",
+    "StackingRegressor": "spinney.ensembles.combining.stacking",
+    "SuperLearnerClassifier": "spinney.ensembles.combining.super_learner",
+    "SuperLearnerRegressor": "spinney.ensembles.combining.super_learner",
+    "VotingClassifier": "spinney.ensembles.combining.voting",
+    "VotingRegressor": "spinney.ensembles.combining.voting",
+    "WeightedVoteClassifier": "spinney.ensembles.combining.weighted_vote",
+    "WeightedVoteRegressor": "spinney.ensembles.combining.weighted_vote",
 }
 """Public estimators and where they live; a model file may name these classes and no others."""
 
@@ -140,6 +168,8 @@ __all__ = [
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "BlendingClassifier",
+    "BlendingRegressor",
     "BumpingClassifier",
     "BumpingRegressor",
     "DecisionTreeClassifier",
@@ -174,6 +204,14 @@ __all__ = [
     "RobustBoostClassifier",
     "RotationForestClassifier",
     "RotationForestRegressor",
+    "StackingClassifier",
+    "StackingRegressor",
+    "SuperLearnerClassifier",
+    "SuperLearnerRegressor",
+    "VotingClassifier",
+    "VotingRegressor",
+    "WeightedVoteClassifier",
+    "WeightedVoteRegressor",
     "boost_matrix",
     "load",
     "save",

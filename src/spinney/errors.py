@@ -21,6 +21,10 @@ class InvalidInputType(SpinneyError, TypeError):  # noqa: N818
     """A table, target or weight is of a kind that cannot be used."""
 
 
+class NotOffered(InvalidInput, NotImplementedError):  # noqa: N818
+    """A task that an estimator was never made for."""
+
+
 class InvalidParameter(SpinneyError, ValueError):  # noqa: N818
     """A parameter of an estimator has a name or a value that does not exist."""
 

@@ -108,12 +108,12 @@ class Table:
     for one row of a wide array should not pay for them.
     """
 
-    __slots__ = ("_columns", "_kind", "_names", "matrix", "n_rows", "names_given")
+    __slots__ = ("_columns", "_kind", "_matrix", "_names", "n_rows", "names_given")
 
     def __init__(self, n_rows: int, columns: Sequence[Column], *, names_given: bool) -> None:
         self.n_rows = n_rows
         self.names_given = names_given
-        self.matrix: AnyArray | None = None
+        self._matrix: AnyArray | None = None
         self._columns: tuple[Column, ...] | None = tuple(columns)
         self._names: tuple[str, ...] | None = None
         self._kind = Kind.NUMERIC
@@ -124,11 +124,16 @@ class Table:
     ) -> "Table":
         """Wrap a 2-D float32 or float64 array whose columns are all of one kind."""
         table = cls(matrix.shape[0], (), names_given=names is not None)
-        table.matrix = matrix
+        table._matrix = matrix
         table._columns = None
         table._names = None if names is None else tuple(names)
         table._kind = kind
         return table
+
+    @property
+    def matrix(self) -> AnyArray | None:
+        """The whole table as one array, if the source was one."""
+        return self._matrix
 
     @property
     def n_features(self) -> int:

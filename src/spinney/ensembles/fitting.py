@@ -12,6 +12,7 @@ from spinney.data.schema import FeatureSchema
 from spinney.data.table import Table
 from spinney.data.target import Target, read_labels, read_numbers
 from spinney.data.weights import class_weights, read_weights
+from spinney.ensembles.sharing import TableRows
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 
@@ -100,7 +101,10 @@ def read_rows(X: TableLike, y: Any, sample_weight: Any, settings: IntakeSettings
         kept = np.flatnonzero(weights)
         table = table.take(kept).forget_unused_levels()
         numbers, weights = numbers[kept], weights[kept]
-    schema, table = FeatureSchema.learn(table, settings.categorical_features)
+    if isinstance(table, TableRows):
+        schema, table = table.recoded(settings.categorical_features)
+    else:
+        schema, table = FeatureSchema.learn(table, settings.categorical_features)
     return Reading(schema, target, table, numbers, weights, kept, n_given)
 
 

@@ -55,6 +55,11 @@ def to_bytes(fitted: Any) -> bytes:
             f"save() takes a fitted Spinney estimator, not {type(fitted).__module__}.{name}. "
             "Of a pipeline, save the estimator inside it; a subclass has no place in a file."
         )
+    if getattr(fitted, "_combines", False):
+        raise CannotSave(
+            f"A {name} has members of any kind, which have no safe form in a file. Save those of "
+            "ours one by one (estimators_), or keep the whole with pickle or joblib."
+        )
     model = getattr(fitted, "model_", None)
     if not isinstance(model, Model):
         raise CannotSave(f"This {name} is not fitted yet. Call fit() before save().")

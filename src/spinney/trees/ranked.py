@@ -38,12 +38,57 @@ by bins; one random cut per feature."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """Where some rows stand among all rows of a table."""
+
+    rows: AnyArray
+    """Their numbers, in any order."""
+    n_rows: int
+    """How many rows the table has."""
+
+    def spread(self, values: AnyArray, axis: int = 0) -> AnyArray:
+        """Put values of the rows at their places, zeros elsewhere; no values stay none."""
+        if not values.size:
+            return values
+        shape = list(values.shape)
+        shape[axis] = self.n_rows
+        spread = np.zeros(shape, values.dtype)
+        if axis:
+            spread[:, self.rows] = values
+        else:
+            spread[self.rows] = values
+        return spread
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class TreeTarget:
     """What trees are grown for: classes or numbers, and weights, as whole numbers."""
 
-    native: _ext.ForestTarget
-    width: int
-    """Classes, or numbers per row."""
+    classes: AnyArray
+    """(n_rows,) codes; none for numbers."""
+    numbers: AnyArray
+    """(n_rows, n_outputs) weighted targets on their grid; none for classes."""
+    weights: AnyArray
+    """(n_rows,) on their grid; none for one each."""
+    centre: FloatArray
+    scales: tuple[float, float]
+    """Units of numbers and weights."""
+    criterion: _ext.NodeCriterion
+
+    @property
+    def width(self) -> int:
+        """Classes, or numbers per row."""
+        return len(self.centre)
+
+    def to_native(self, places: Places | None = None) -> _ext.ForestTarget:
+        """Make the native twin; with ``places``, for a table that has more rows."""
+        classes, numbers, weights = self.classes, self.numbers, self.weights
+        if places is not None:
+            classes, numbers = places.spread(classes), places.spread(numbers)
+            weights = places.spread(weights)
+        return _ext.ForestTarget(
+            classes, numbers, weights, self.centre, self.scales, self.criterion
+        )
 
     @classmethod
     def of_classes(
@@ -51,7 +96,7 @@ class TreeTarget:
     ) -> Self:
         """Take codes of classes; weights are positive, None for one each."""
         whole, exponent = _whole_weights(weights)
-        native = _ext.ForestTarget(
+        return cls(
             np.ascontiguousarray(codes, np.uint32),
             np.empty((0, 1), np.int64),
             whole,
@@ -59,7 +104,6 @@ class TreeTarget:
             (1.0, math.ldexp(1.0, exponent)),
             CRITERIA[criterion],
         )
-        return cls(native, n_classes)
 
     @classmethod
     def of_numbers(
@@ -78,7 +122,7 @@ class TreeTarget:
         products, product_exponent = fixed_products(row_weights, targets - centre)
         if n_drawn > len(targets):
             products[0] //= int(row_weights[0])
-        native = _ext.ForestTarget(
+        return cls(
             np.empty(0, np.uint32),
             np.ascontiguousarray(products),
             whole,
@@ -86,7 +130,6 @@ class TreeTarget:
             (math.ldexp(1.0, product_exponent), math.ldexp(1.0, exponent)),
             CRITERIA[criterion],
         )
-        return cls(native, targets.shape[1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,17 +227,55 @@ class RankedTable:
         dict
             Arrays of nodes in preorder, tree behind tree, as ``TreeSum`` takes them.
         """
+        drawn = (bags.given(trees), bags.draws)
+        return self.grow_drawn(target.to_native(), settings, drawn, trees, own, self._n_threads)
+
+    def grow_drawn(
+        self,
+        target: _ext.ForestTarget,
+        settings: ForestSettings,
+        drawn: tuple[AnyArray, tuple[int, AnyArray]],
+        trees: range,
+        own: OwnChoices,
+        n_threads: int,
+    ) -> dict[str, AnyArray]:
+        """Grow trees on rows whose counts are given, or are drawn by native code: as bags say."""
+        some = (trees.start, len(trees))
         grown = self._native.grow(
-            target.native,
-            bags.given(trees),
-            bags.draws,
-            own.to_native(),
-            settings.to_native(),
-            (trees.start, len(trees)),
-            self._n_threads,
+            target, *drawn, own.to_native(), settings.to_native(), some, n_threads
         )
         grown["category_sets"] = grown["category_sets"].reshape(-1, 32)
         return grown
+
+
+class RankedRows:
+    """Some rows of a ranked table, to grow trees on: the others count 0 times.
+
+    Targets and bags speak of these rows, in their order; no rank is copied.
+    """
+
+    def __init__(self, table: RankedTable, places: Places, *, n_threads: int = 1) -> None:
+        self.features = table.features
+        self.n_rows = len(places.rows)
+        self._table, self._places = table, places
+        self._n_threads = n_threads
+
+    def grow(
+        self,
+        target: TreeTarget,
+        settings: ForestSettings,
+        bags: Bags,
+        trees: range,
+        own: OwnChoices = ALL_ALIKE,
+    ) -> dict[str, AnyArray]:
+        """Grow some trees of a forest, as ``RankedTable`` does."""
+        places, counts = self._places, bags.given(trees)
+        are_all = len(places.rows) == places.n_rows and bags.draws[0] == 0
+        if not counts.size and not are_all:  # native code knows nothing of rows that are out
+            counts = bags.counts(trees)
+        drawn = (places.spread(counts, axis=1), (0, np.empty(0, np.int64)))
+        native = target.to_native(places)
+        return self._table.grow_drawn(native, settings, drawn, trees, own, self._n_threads)
 
 
 def _whole_weights(weights: FloatArray | None) -> tuple[AnyArray, int]:

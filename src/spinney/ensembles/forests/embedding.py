@@ -11,7 +11,6 @@ from sklearn.utils.validation import _check_feature_names_in
 from spinney.data.binning import Binner
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
-from spinney.ensembles.forests.row_order import mixed_bits
 from spinney.ensembles.parameters import (
     Boolean,
     Checked,
@@ -25,6 +24,7 @@ from spinney.ensembles.parameters import (
     Seed,
     either,
 )
+from spinney.ensembles.sharing import mixed_bits
 from spinney.ensembles.trees.limits import weight_of
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.model import Model, Policy, TreeForest

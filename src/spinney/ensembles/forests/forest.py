@@ -155,9 +155,7 @@ class Forest(BagKeeper):
         if isinstance(wanted, str):
             return AUTO_STEP
         few = max(grower.n_threads, -(-wanted // 10)) if self.verbose else wanted
-        recipe = grower.rows.recipe
-        drawn_by_trees = recipe.sampler in (None, "bootstrap") and recipe.classes is None
-        return few if drawn_by_trees else min(few, grower.at_once())
+        return min(few, grower.at_once()) if grower.knows_counts else few
 
     def _learn(self, rows: ForestRows, watch: OutOfBag | None) -> None:
         """Keep what is known beside the model."""

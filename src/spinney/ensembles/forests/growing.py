@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from spinney.data.binning import Binner
 from spinney.ensembles.constraints import tree_directions
 from spinney.ensembles.forests.rows import ForestRows
 from spinney.ensembles.forests.rules import (
@@ -18,6 +17,7 @@ from spinney.ensembles.forests.rules import (
     NUMBER_CRITERIA,
     TWO_CLASS_CRITERIA,
 )
+from spinney.ensembles.sharing import ranks_of
 from spinney.ensembles.trees.limits import n_drawn
 from spinney.errors import InvalidInput, InvalidParameter, SmallWeights
 from spinney.model import Policy, TreeForest
@@ -25,7 +25,13 @@ from spinney.model.forest import NODE_ARRAYS, Output, TreeSum, cut_tree, join_tr
 from spinney.resampling.bags import Bags
 from spinney.resampling.feature_draws import FeatureDraws
 from spinney.trees.pruning import weakest_links
-from spinney.trees.ranked import ForestSettings, OwnChoices, RankedTable, TreeTarget
+from spinney.trees.ranked import (
+    ForestSettings,
+    OwnChoices,
+    RankedRows,
+    RankedTable,
+    TreeTarget,
+)
 from spinney.trees.settings import TreeSettings
 from spinney.trees.structure import cut_below
 from spinney.typing import AnyArray
@@ -41,7 +47,7 @@ class Grower:
     """Everything the trees of a forest share."""
 
     rows: ForestRows
-    table: RankedTable
+    table: RankedTable | RankedRows
     target: TreeTarget
     settings: ForestSettings
     bags: Bags
@@ -78,22 +84,25 @@ class Grower:
             policy=self.policy,
         )
 
+    @property
+    def knows_counts(self) -> bool:
+        """Whether trees are told how often they count rows, rather than draw for themselves."""
+        recipe = self.rows.recipe
+        draws_itself = recipe.sampler in (None, "bootstrap") and recipe.classes is None
+        return isinstance(self.table, RankedRows) or not draws_itself
+
     def at_once(self) -> int:
         """Count the trees whose counts of rows fit into the room for them."""
-        return max(self.n_threads, CELLS_AT_ONCE // max(1, self.rows.recipe.n_rows))
+        room = CELLS_AT_ONCE
+        if isinstance(self.table, RankedRows):  # counted twice: here, and among the shared rows
+            room //= 2
+        return max(self.n_threads, room // max(1, self.rows.recipe.n_rows))
 
 
 def make_grower(rows: ForestRows, params: Mapping[str, Any], n_threads: int) -> Grower:
     """Rank the table and put the targets on their grids."""
     reading, bags = rows.reading, rows.recipe.bags()
-    binner = Binner.of_categories(reading.table, reading.weights)
-    table = RankedTable(
-        reading.table,
-        binner,
-        weights=reading.weights,
-        max_bins=params.get("max_bins", 255),
-        n_threads=n_threads,
-    )
+    table = ranks_of(reading.table, reading.weights, params.get("max_bins", 255), n_threads)
     return Grower(
         rows,
         table,
@@ -229,23 +238,23 @@ def hard_votes(values: AnyArray) -> AnyArray:
     return votes
 
 
-def join_grown(parts: Sequence[Mapping[str, AnyArray]]) -> Mapping[str, AnyArray]:
-    """Put trees behind trees."""
+def join_grown(parts: Sequence[dict[str, AnyArray]]) -> Mapping[str, AnyArray]:
+    """Put trees behind trees; what is joined is taken out of the parts, or there were two of it."""
     if len(parts) == 1:
         return parts[0]
+    n_sets = np.cumsum([0, *(len(part["category_sets"]) for part in parts)])
+    n_nodes = np.cumsum([0, *(len(part["feature"]) for part in parts)])
     joined = {
-        name: np.concatenate([part[name] for part in parts])
-        for name in parts[0]
+        name: np.concatenate([part.pop(name) for part in parts])
+        for name in list(parts[0])
         if name not in ("category_set", "tree_start")
     }
-    n_sets = np.cumsum([0, *(len(part["category_sets"]) for part in parts)])
     joined["category_set"] = np.concatenate(
         [
             np.where(part["category_set"] >= 0, part["category_set"] + first, -1).astype(np.int32)
             for part, first in zip(parts, n_sets, strict=False)
         ]
     )
-    n_nodes = np.cumsum([0, *(len(part["feature"]) for part in parts)])
     starts = [part["tree_start"][1:] + first for part, first in zip(parts, n_nodes, strict=False)]
     joined["tree_start"] = np.concatenate([np.zeros(1, np.int64), *starts])
     return joined

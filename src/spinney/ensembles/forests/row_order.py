@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from spinney.data.table import Kind, Table
+from spinney.data.table import Table
 from spinney.ensembles.fitting import Reading
+from spinney.ensembles.sharing import bits_of, mix_bits, mixed_bits
 from spinney.typing import AnyArray, FloatArray
 
 
@@ -22,7 +23,7 @@ def row_keys(table: Table, y: FloatArray) -> AnyArray:
     """Mix what stands in each row, and its target, to 64 bits."""
     mixed = mixed_bits(table)
     for output in y.reshape(table.n_rows, -1).T:
-        _mix(mixed, _bits(output))
+        mix_bits(mixed, bits_of(output))
     return mixed
 
 
@@ -54,30 +55,3 @@ def taken(reading: Reading, order: AnyArray) -> Reading:
         weights=None if reading.weights is None else reading.weights[order],
         kept=None,
     )
-
-
-def mixed_bits(table: Table) -> AnyArray:
-    """Mix the values of each row to 64 bits."""
-    mixed = np.zeros(table.n_rows, np.uint64)
-    for column in table.columns:
-        values = column.dense(table.n_rows)
-        if column.kind is Kind.CATEGORICAL:
-            _mix(mixed, values.astype(np.int64).view(np.uint64))
-        else:
-            _mix(mixed, _bits(values))
-    return mixed
-
-
-def _bits(values: AnyArray) -> AnyArray:
-    numbers = values.astype(np.float64)  # a copy
-    numbers += 0.0  # one zero
-    numbers[np.isnan(numbers)] = np.nan  # one way to be missing
-    return numbers.view(np.uint64)
-
-
-def _mix(mixed: AnyArray, bits: AnyArray) -> None:
-    """Mix the bits of a column in: a step of MurmurHash3's finaliser, in place."""
-    mixed += bits
-    mixed ^= mixed >> np.uint64(33)
-    mixed *= np.uint64(0xFF51AFD7ED558CCD)
-    mixed ^= mixed >> np.uint64(29)

@@ -3,7 +3,7 @@
 import hashlib
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from spinney.data.table import Table
 from spinney.data.target import Target, read_labels, read_numbers
 from spinney.data.weights import read_weights
 from spinney.ensembles.fitting import IntakeSettings, Reading
+from spinney.ensembles.sharing import TableRows
 from spinney.errors import InvalidInput, InvalidInputType, SmallWeights, shorten
 from spinney.model import Policy
 from spinney.typing import AnyArray, FloatArray, TableLike
@@ -33,6 +34,13 @@ class Part:
     def take(self, values: AnyArray) -> AnyArray:
         """Choose the entries of these rows."""
         return values if self.rows is None else values[self.rows]
+
+    def among(self, rows: AnyArray, n_rows: int) -> "Part":
+        """Give the same part of a larger table, in which its rows have other numbers."""
+        weights = np.zeros(n_rows)
+        weights[rows] = 1.0 if self.weights is None else self.weights
+        chosen = np.sort(self.take(rows)).astype(np.uint32)
+        return Part(chosen, weights, self.is_weighted)
 
     def total_weight(self, n_rows: int) -> float:
         """Sum of the weights."""
@@ -84,7 +92,7 @@ def arrange_rows(
     held_out: AnyArray | HeldOut | None,
     settings: IntakeSettings,
 ) -> BoostingRows:
-    """Bin all rows once; bins are learnt from the training rows only.
+    """Bin all rows once, by bins of the training rows or of the table they share with other fits.
 
     ``held_out`` is a table of its own, or the numbers of the rows to be left out of training.
     """
@@ -102,12 +110,45 @@ def arrange_rows(
         train = Part(rows, np.where(is_held, 0.0, ones), in_loss is not None)
         validation = Part(held_out, np.where(is_held, ones, 0.0), in_loss is not None)
         weights = None if weights is None else np.where(is_held, weights[rows].min(), weights)
-    binned = reading.binner(settings, train.rows).transform(
-        reading.table, n_threads=settings.n_threads
-    )
-    return BoostingRows(
+    if isinstance(reading.table, TableRows):
+        binned = reading.table.binned(settings.max_bins, settings.n_threads)
+    else:
+        binned = reading.binner(settings, train.rows).transform(
+            reading.table, n_threads=settings.n_threads
+        )
+    arranged = BoostingRows(
         reading.target, binned, [reading.table], y, weights, factors, train, validation
     )
+    if isinstance(reading.table, TableRows):
+        return _among_shared(arranged, reading.table)
+    return arranged
+
+
+def _among_shared(rows: BoostingRows, table: TableRows) -> BoostingRows:
+    """Put rows at their places in the table they share bins with; the others take no part."""
+    tables = [table.whole]
+    if table.are_all:
+        return replace(rows, tables=tables)
+    n, numbers = table.n_shared, table.numbers
+    # Rows outside are never grown on. Their targets are that of some row that is, and their
+    # weights the smallest, so that they change neither a grid nor whether all weights are whole.
+    smallest = 1.0 if rows.weights is None else float(rows.weights.min())
+    validation = rows.validation
+    return replace(
+        rows,
+        tables=tables,
+        y=_spread(rows.y, table, rows.y[0]),
+        weights=None if rows.weights is None else _spread(rows.weights, table, smallest),
+        factors=None if rows.factors is None else _spread(rows.factors, table, 1.0),
+        train=rows.train.among(numbers, n),
+        validation=None if validation is None else validation.among(numbers, n),
+    )
+
+
+def _spread(values: FloatArray, table: TableRows, elsewhere: float) -> FloatArray:
+    everywhere = np.full(table.n_shared, elsewhere)
+    everywhere[table.numbers] = values
+    return everywhere
 
 
 def _with_own_table(
@@ -215,8 +256,10 @@ def weights_in_loss(weights: FloatArray | None, factors: FloatArray | None) -> F
 
 def warn_of_small_weights(rows: BoostingRows, min_samples_leaf: float) -> None:
     """Say so if rows are enough for a split and their weights are not: the model is a constant."""
-    weights = rows.weights
-    if weights is None or len(weights) < 2 * min_samples_leaf:
+    if rows.weights is None:
+        return
+    weights = rows.train.take(rows.weights)
+    if len(weights) < 2 * min_samples_leaf:
         return
     total = exact_total(weights)
     if total < 2 * min_samples_leaf:

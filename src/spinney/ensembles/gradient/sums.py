@@ -29,7 +29,7 @@ class BoostedSum:
     @classmethod
     def start(cls, rows: BoostingRows, loss: Loss) -> "BoostedSum":
         """Begin with the constant that fits the training rows best."""
-        weights = rows.train.weights
+        weights = rows.train.weights if rows.train.is_weighted else None
         of_train = None if weights is None else rows.train.take(weights)
         baseline = loss.start(rows.train.take(rows.y), of_train)
         return cls(baseline, np.repeat(baseline[:, np.newaxis], rows.n_rows, axis=1).T)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney.ensembles.fitting import Reading
-from spinney.ensembles.forests.row_order import mixed_bits
+from spinney.ensembles.sharing import mixed_bits
 from spinney.errors import InvalidInput
 from spinney.randomness import Stream, random_bits
 from spinney.typing import AnyArray, FloatArray

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from spinney.data.binning import Binner, FeatureBins
+from spinney.data.binning import FeatureBins
 from spinney.ensembles.constraints import tree_directions
 from spinney.ensembles.fitting import Reading
+from spinney.ensembles.sharing import rank_table, ranks_of
 from spinney.ensembles.trees.limits import tree_settings
 from spinney.errors import InvalidInput
 from spinney.model.forest import cut_tree
 from spinney.model.tree import Tree
 from spinney.resampling.bags import Bags
 from spinney.trees.absolute import grow_absolute_tree
-from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
+from spinney.trees.ranked import ForestSettings, RankedRows, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
 from spinney.typing import AnyArray, FloatArray
 
@@ -59,14 +60,8 @@ class Grown:
 def grow_tree(reading: Reading, params: Mapping[str, Any], *, n_threads: int) -> Grown:
     """Grow one tree as an estimator's parameters say; values are shares of classes, or means."""
     check_criterion(reading, params["criterion"])
-    binner = Binner.of_categories(reading.table, reading.weights)
-    rows = RankedTable(
-        reading.table,
-        binner,
-        weights=reading.weights,
-        max_bins=params["max_bins"],
-        n_threads=n_threads,
-    )
+    rank = rank_table if params["criterion"] == "absolute_error" else ranks_of
+    rows = rank(reading.table, reading.weights, params["max_bins"], n_threads)
     search = "random" if params["splitter"] == "random" else params["search"]
     scales = Scales.of(reading, params["criterion"])
     limits = scales.limits(tree_settings(params, reading))
@@ -79,9 +74,9 @@ def grow_tree(reading: Reading, params: Mapping[str, Any], *, n_threads: int) ->
 
 
 def _grown_arrays(
-    rows: RankedTable, reading: Reading, settings: ForestSettings, criterion: str
+    rows: RankedTable | RankedRows, reading: Reading, settings: ForestSettings, criterion: str
 ) -> dict[str, AnyArray]:
-    if criterion == "absolute_error":
+    if isinstance(rows, RankedTable) and criterion == "absolute_error":
         return grow_absolute_tree(rows, reading.y[:, 0], reading.weights, settings)
     counts = None
     if reading.target.task == "classification":

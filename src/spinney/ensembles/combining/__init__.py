@@ -1,0 +1,1 @@
+"""Committees of any learners: votes, stacks, blends, and weights that are learnt."""

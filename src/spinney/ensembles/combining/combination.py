@@ -1,0 +1,222 @@
+"""What committees share: members by name, parameters, rows at the door, routing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import sklearn
+from sklearn.base import MetaEstimatorMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import Bunch, _safe_indexing, get_tags
+from sklearn.utils._repr_html.estimator import _VisualBlock
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from spinney.data.sources.vector import read_vector
+from spinney.data.weights import read_weights
+from spinney.ensembles.combining.jobs import CommitteeRows, Job, run_jobs, take_rows
+from spinney.ensembles.combining.members import (
+    default_members,
+    is_dropped,
+    present,
+    read_members,
+)
+from spinney.ensembles.estimator import _suggesting, _unknown
+from spinney.ensembles.parameters import Checked, Rule, check_parameters
+from spinney.ensembles.sharing import TableRows
+from spinney.errors import InvalidInput, InvalidModel
+from spinney.typing import AnyArray, TableLike
+
+MEMBERS_RULE = Checked("a list of (name, estimator) pairs, or None for the default members")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """What ``fit`` was given, without the rows of weight 0."""
+
+    rows: CommitteeRows
+    groups: AnyArray | None
+    kept: AnyArray | None
+    """Numbers of the rows in what was given; None: all of them."""
+    n_given: int
+    parameters: dict[str, dict[str, Any]]
+    """For ``fit`` of each member, by name."""
+    final_parameters: dict[str, Any]
+    """For ``fit`` of whoever combines them."""
+
+
+class Combination(MetaEstimatorMixin, _BaseComposition):
+    """Base of committees whose members are any estimators, known by their names.
+
+    It has no model of ours, because members may be foreign: it lives in memory and in pickles.
+    """
+
+    _combines: ClassVar[bool] = True
+    _rules: ClassVar[Mapping[str, Rule]] = {}
+    _task: ClassVar[str]
+    _any_kind: ClassVar[bool] = False
+    """Whether members of a classifier may be regressors."""
+    estimators: Any
+    estimators_: list[Any]
+    named_estimators_: Any
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in cls.__dict__:
+            cls.__init__ = _suggesting(cls.__init__)  # type: ignore[method-assign]
+
+    def _adopt(self, model: Any) -> None:
+        """Refuse the model of a file: no file holds a committee."""
+        raise InvalidModel(
+            f"a {type(self).__name__} has members, and no model such as a {type(model).__name__}"
+        )
+
+    # Parameters
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Give the parameters, those of members under their names."""
+        params: dict[str, Any] = super()._get_params("estimators", deep=deep)
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters; a member is changed, or left out ("drop"), by its name."""
+        known = self.get_params(deep=True)
+        for name in params:
+            owner, nested, _ = name.partition("__")
+            if owner not in known or (nested and not hasattr(known[owner], "set_params")):
+                raise _unknown(type(self).__name__, name, known)
+        super()._set_params("estimators", **params)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_parameters(type(self).__name__, self.get_params(deep=False), self._rules)
+
+    @property
+    def named_estimators(self) -> Any:
+        """The members as they were given, by name."""
+        return Bunch(**dict(self._members_or_default()))
+
+    def _members_or_default(self) -> list[tuple[str, Any]]:
+        return default_members(self._task) if self.estimators is None else self.estimators
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        try:
+            inner = [get_tags(member).input_tags for _, member in self._tagged()]
+        except (TypeError, ValueError, AttributeError):  # what fit will refuse
+            return tags
+        for name in ("allow_nan", "sparse", "string", "categorical"):
+            setattr(tags.input_tags, name, all(getattr(own, name) for own in inner))
+        return tags
+
+    def _tagged(self) -> list[tuple[str, Any]]:
+        """Give those who look at the table."""
+        return present(self._members_or_default())
+
+    def _sk_visual_block_(self) -> Any:
+        names, members = zip(*self._members_or_default(), strict=True)
+        return _VisualBlock("parallel", members, names=names)
+
+    # What is known of the table
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many features the members were fitted on."""
+        try:
+            check_is_fitted(self)
+        except NotFittedError as error:
+            raise AttributeError(
+                f"{type(self).__name__} object has no attribute n_features_in_"
+            ) from error
+        n_features: int = self.estimators_[0].n_features_in_
+        return n_features
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimators_")
+
+    def _keep_members(self, members: list[tuple[str, Any]], fitted: list[Any]) -> None:
+        """Remember the fitted members, in their order and by name."""
+        self.estimators_ = fitted
+        self.__dict__.pop("feature_names_in_", None)
+        self.named_estimators_ = Bunch()
+        remaining = iter(fitted)
+        for name, member in members:
+            now = member if is_dropped(member) else next(remaining)
+            self.named_estimators_[name] = now
+            if hasattr(now, "feature_names_in_"):
+                self.feature_names_in_ = now.feature_names_in_
+
+    # Fitting
+
+    def _given(
+        self, rows: tuple[TableLike, AnyArray], sample_weight: Any, groups: Any, extra: Any
+    ) -> Given:
+        """Read weights and groups, and leave out rows of weight 0: they are as if absent."""
+        X, y = rows
+        n = X.n_rows if isinstance(X, TableRows) else _num_samples(X)
+        if len(y) != n:
+            raise InvalidInput(
+                f"Found input variables with inconsistent numbers of samples: {[n, len(y)]}. Give "
+                "one target per row of X."
+            )
+        weights = read_weights(sample_weight, n)
+        labels = None if groups is None else read_vector(groups, "groups")
+        if labels is not None and labels.shape != (n,):
+            raise InvalidInput(
+                f"groups has the shape {labels.shape}: expected ({n},), a label for each row."
+            )
+        kept = None if weights is None or weights.all() else np.flatnonzero(weights)
+        if kept is not None and weights is not None:
+            X, y, weights = take_rows(X, kept), y[kept], weights[kept]
+            labels = None if labels is None else labels[kept]
+            extra = {name: _kept(value, n, kept) for name, value in extra.items()}
+        final = dict(extra) if weights is None else {"sample_weight": weights, **extra}
+        committee = CommitteeRows(X, y, weights)
+        return Given(committee, labels, kept, n, self._routed(final, labels), final)
+
+    def _routed(self, parameters: dict[str, Any], groups: Any) -> dict[str, dict[str, Any]]:
+        """Say what ``fit`` of each member is given beside its rows."""
+        members = present(read_members(self, self._task, any_kind=self._any_kind))
+        if sklearn.get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, "fit", **parameters)
+            found = {name: dict(routed[name]["fit"]) for name, _ in members}
+        else:
+            found = {name: dict(parameters) for name, _ in members}
+        for name, member in members:
+            if groups is not None and getattr(type(member), "_combines", False):
+                found[name]["groups"] = groups  # a committee inside this one divides rows too
+        return found
+
+    def _refuse_metadata(self, extra: Mapping[str, Any]) -> None:
+        if extra and not sklearn.get_config()["enable_metadata_routing"]:
+            raise InvalidInput(
+                f"Passing {', '.join(extra)} to fit of {type(self).__name__} is only supported if "
+                "enable_metadata_routing=True: sklearn.set_config(enable_metadata_routing=True), "
+                "and say with set_fit_request which members take it."
+            )
+
+    def _full_jobs(self, given: Given, members: list[tuple[str, Any]]) -> list[Job]:
+        """Make the fits on all rows."""
+        return [
+            Job(member, given.rows.source(member), given.rows.y, given.parameters[name])
+            for name, member in present(members)
+        ]
+
+    def _fit_all(self, given: Given, members: list[tuple[str, Any]], n_jobs: int | None) -> None:
+        """Fit every member on all rows."""
+        self._keep_members(members, run_jobs(self._full_jobs(given, members), n_jobs))
+
+    def get_metadata_routing(self) -> Any:
+        """Say which members take what beside rows and targets; see scikit-learn's routing."""
+        router = MetadataRouter(owner=self)
+        for name, member in self._members_or_default():
+            mapping = MethodMapping().add(callee="fit", caller="fit")
+            router.add(**{name: member}, method_mapping=mapping)
+        return router
+
+
+def _kept(value: Any, n_rows: int, kept: AnyArray) -> Any:
+    is_per_row = hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_rows
+    return _safe_indexing(value, kept) if is_per_row else value

@@ -1,0 +1,11 @@
+"""Our classes under scikit-learn's names."""
+
+import spinney
+
+
+class VotingClassifier(spinney.VotingClassifier):
+    pass
+
+
+class VotingRegressor(spinney.VotingRegressor):
+    pass

@@ -1,0 +1,80 @@
+"""Stacks that cannot be: what is refused, and how it is told."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import GroupKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+import spinney
+from spinney.errors import InvalidInput, InvalidParameter
+
+RNG = np.random.default_rng(2)
+N = 200
+X = RNG.normal(size=(N, 4))
+CODES = (X[:, 0] > 0).astype(int) + (X[:, 1] > 1)
+LABELS = np.array(["ash", "birch", "cedar"])[CODES]
+NUMBERS = X[:, 0] ** 2 + X[:, 1]
+REGRESSORS = [("line", LinearRegression()), ("knn", KNeighborsRegressor())]
+
+
+def test_groups_that_are_missing_are_asked_for():
+    with pytest.raises(InvalidInput, match="Call fit with groups="):
+        spinney.StackingRegressor(REGRESSORS, cv=GroupKFold(3)).fit(X, NUMBERS)
+    with pytest.raises(InvalidInput, match="groups has the shape"):
+        spinney.StackingRegressor(REGRESSORS, cv=GroupKFold(3)).fit(X, NUMBERS, groups=[1, 2])
+
+
+def test_prefit_members_must_be_fitted_and_know_the_same_classes():
+    members = [("lr", LogisticRegression().fit(X, LABELS)), ("nb", GaussianNB())]
+    with pytest.raises(NotFittedError, match="member 'nb', a GaussianNB, is not fitted"):
+        spinney.StackingClassifier(members, cv="prefit").fit(X, LABELS)
+    two = LABELS != "cedar"
+    members = [
+        ("lr", LogisticRegression().fit(X, LABELS)),
+        ("nb", GaussianNB().fit(X[two], LABELS[two])),
+    ]
+    with pytest.raises(InvalidInput, match="different classes: 'lr' on 'ash', 'birch', 'cedar'"):
+        spinney.StackingClassifier(members, cv="prefit").fit(X, LABELS)
+    with pytest.raises(InvalidInput, match="not fitted on: 'cedar'"):
+        spinney.StackingClassifier(members[1:], cv="prefit").fit(X, LABELS)
+
+
+def test_prefit_members_are_left_alone():
+    members = [("lr", LogisticRegression().fit(X, LABELS)), ("nb", GaussianNB().fit(X, LABELS))]
+    stack = spinney.StackingClassifier(members, cv="prefit").fit(X, LABELS)
+    assert stack.estimators_[0] is members[0][1]
+    assert stack.score(X, LABELS) > 0.7
+
+
+@pytest.mark.parametrize(
+    ("cv", "error", "message"),
+    [
+        ([(np.arange(100), np.arange(90, N))], InvalidInput, "row 90 for one"),
+        ([(np.arange(100), np.array([N]))], InvalidInput, "names row 200"),
+        ([(np.array([]), np.arange(N))], InvalidInput, "no rows to fit on"),
+        ([(np.arange(100), np.array([], int))], InvalidInput, "asks about no row"),
+        ([(np.array([0.5, 1.0]), np.array([3]))], InvalidInput, "type float64"),
+        ([], InvalidParameter, "makes no split"),
+        ("five", InvalidParameter, "cv='five'"),
+    ],
+)
+def test_splits_that_are_none_are_refused(cv, error, message):
+    with pytest.raises(error, match=message):
+        spinney.StackingRegressor(REGRESSORS, cv=cv).fit(X, NUMBERS)
+
+
+def test_final_estimators_that_cannot_combine_are_refused():
+    with pytest.raises(InvalidParameter, match="should be a regressor"):
+        spinney.StackingRegressor(REGRESSORS, LogisticRegression()).fit(X, NUMBERS)
+    with pytest.raises(InvalidParameter, match="one of simplex, nonnegative, best"):
+        spinney.StackingRegressor(REGRESSORS, "simples").fit(X, NUMBERS)
+    with pytest.raises(InvalidParameter, match="passthrough=False"):
+        spinney.StackingRegressor(REGRESSORS, "simplex", passthrough=True).fit(X, NUMBERS)
+    members = [("knn", KNeighborsClassifier()), ("ridge", Ridge())]
+    with pytest.raises(InvalidParameter, match="has no predict_proba"):
+        spinney.StackingClassifier(members, "simplex").fit(X, CODES)
+    with pytest.raises(InvalidParameter, match="does not implement the method predict_proba"):
+        spinney.StackingClassifier(members[1:], stack_method="predict_proba").fit(X, CODES)
