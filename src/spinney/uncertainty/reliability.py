@@ -10,7 +10,6 @@ from spinney.errors import InvalidParameter
 from spinney.results import Result, read_only
 from spinney.typing import AnyArray, FloatArray
 from spinney.uncertainty.checks import (
-    read_array,
     read_binary,
     read_codes,
     read_probabilities,
@@ -164,11 +163,11 @@ def reliability_curve(
     -------
     ReliabilityCurve
     """
-    given = read_probability(probability)
-    hits = read_binary(y, len(given))
-    weights = _ones(sample_weight, len(given))
+    given, hits, weights = _read_rows(y, probability, sample_weight)
     bins, edges = _bins(given, weights, n_bins, strategy)
-    total, said, happened = (_sums(bins, weights * part) for part in (1.0 + 0 * given, given, hits))
+    total, said, happened = (
+        np.bincount(bins, part) for part in (weights, weights * given, weights * hits)
+    )
     parts = (*edges, total, said / total, happened / total)
     return ReliabilityCurve(*(read_only(part) for part in parts))
 
@@ -244,16 +243,14 @@ def brier_decomposition(
     uncertainty  0.1875
     within            0
     """
-    given = read_probability(probability)
-    hits = read_binary(y, len(given))
-    weights = _ones(sample_weight, len(given))
+    given, hits, weights = _read_rows(y, probability, sample_weight)
     if n_bins is None:
         bins = np.unique(given, return_inverse=True)[1]
     else:
         bins = _bins(given, weights, n_bins, strategy)[0]
     n_rows = float(weights.sum())
-    total = _sums(bins, weights)
-    said, happened = _sums(bins, weights * given) / total, _sums(bins, weights * hits) / total
+    total = np.bincount(bins, weights)
+    said, happened = (np.bincount(bins, weights * part) / total for part in (given, hits))
     overall = float((weights * hits).sum() / n_rows)
     off, miss = given - said[bins], hits - happened[bins]
     return BrierDecomposition(
@@ -265,13 +262,17 @@ def brier_decomposition(
     )
 
 
-def _ones(sample_weight: Any, n_rows: int) -> FloatArray:
-    weights = read_row_weights(sample_weight, n_rows)
-    return np.ones(n_rows) if weights is None else weights
-
-
-def _sums(bins: AnyArray, values: FloatArray) -> FloatArray:
-    return np.bincount(bins, read_array("sums", values))
+def _read_rows(
+    y: Any, probability: Any, sample_weight: Any
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Read what was said, what happened, and weights; rows of weight 0 are gone."""
+    given = read_probability(probability)
+    hits = read_binary(y, len(given))
+    weights = read_row_weights(sample_weight, len(given))
+    if weights is None:
+        return given, hits, np.ones(len(given))
+    there = weights > 0
+    return given[there], hits[there], weights[there]
 
 
 def _bins(

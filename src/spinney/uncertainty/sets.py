@@ -1,5 +1,6 @@
 """Sets of classes: by a threshold, adaptive, or adaptive with a price for long sets."""
 
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -116,6 +117,10 @@ class SetScore:
             raise InvalidParameter(
                 f"method={self.method!r}: expected one of {', '.join(map(repr, METHODS))}.{hint}"
             )
+        if not _is_real(self.penalty) or not 0 <= self.penalty < float("inf"):
+            raise InvalidParameter(f"penalty={self.penalty!r}: expected a number of at least 0.")
+        if not _is_real(self.free) or self.free != int(self.free) or self.free < 0:
+            raise InvalidParameter(f"free={self.free!r}: expected a whole number of at least 0.")
 
     def __call__(self, probabilities: FloatArray, draws: FloatArray | None = None) -> FloatArray:
         """Score all classes of all rows; the last axis is that of classes.
@@ -276,6 +281,11 @@ def plus_members(
         weight = there.sum(axis=1) if some is None else there @ some
         members[:, code] = few_enough(weight, level, some, there.shape[1])
     return members
+
+
+def _is_real(value: Any) -> bool:
+    is_bool = isinstance(value, bool | np.bool_)
+    return isinstance(value, numbers.Real) and not is_bool and bool(np.isfinite(float(value)))
 
 
 def _read_draws(draws: Any, n_rows: int) -> FloatArray | None:
