@@ -55,6 +55,15 @@ if TYPE_CHECKING:
         DecisionTreeClassifier as DecisionTreeClassifier,
     )
     from spinney.ensembles.trees.decision_tree import DecisionTreeRegressor as DecisionTreeRegressor
+    from spinney.ensembles.uncertain.calibrated_classifier import (
+        CalibratedClassifier as CalibratedClassifier,
+    )
+    from spinney.ensembles.uncertain.conformal_classifier import (
+        ConformalClassifier as ConformalClassifier,
+    )
+    from spinney.ensembles.uncertain.conformal_regressor import (
+        ConformalRegressor as ConformalRegressor,
+    )
     from spinney.io.save_load import load as load
     from spinney.io.save_load import save as save
 
@@ -63,6 +72,9 @@ __version__ = _version("spinney")
 ESTIMATORS = {
     "AdaBoostClassifier": "spinney.ensembles.adaptive.classifier",
     "AdaBoostRegressor": "spinney.ensembles.adaptive.regressor",
+    "CalibratedClassifier": "spinney.ensembles.uncertain.calibrated_classifier",
+    "ConformalClassifier": "spinney.ensembles.uncertain.conformal_classifier",
+    "ConformalRegressor": "spinney.ensembles.uncertain.conformal_regressor",
     "DecisionTreeClassifier": "spinney.ensembles.trees.decision_tree",
     "DecisionTreeRegressor": "spinney.ensembles.trees.decision_tree",
     "ExtraTreesClassifier": "spinney.ensembles.forests.extra_trees",
@@ -96,6 +108,9 @@ _PUBLIC = {
 __all__ = [
     "AdaBoostClassifier",
     "AdaBoostRegressor",
+    "CalibratedClassifier",
+    "ConformalClassifier",
+    "ConformalRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",

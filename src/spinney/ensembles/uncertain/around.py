@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.data.sources.vector import read_vector
 from spinney.ensembles.estimator import Learner
 from spinney.ensembles.parameters import Checked, Fraction, Integer, Nothing, either
+from spinney.ensembles.uncertain.calibrating import codes_of
 from spinney.ensembles.uncertain.rows import GivenRows, read_given
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.model.answers import as_members_take, check_width
@@ -92,6 +93,17 @@ class Around(Learner):
                     f"cv={cv!r} of {type(self).__name__}: expected {FOLDS.describe()}."
                 )
         return cv
+
+    def _classes_of_fitted(self, base: Any, rows: GivenRows) -> AnyArray:
+        """Give the classes of a classifier that is fitted; rows of others are refused."""
+        known = getattr(base, "classes_", None)
+        if known is None:
+            raise InvalidInput(
+                f"cv='prefit', but {type(base).__name__} has no classes_: expected a classifier "
+                "that is fitted already."
+            )
+        codes_of(rows.y, np.asarray(known))
+        return np.asarray(known)
 
     def _asked(self, X: TableLike) -> TableLike:
         """Check a table at predict, and give it as members take it."""

@@ -131,7 +131,8 @@ class CalibratedClassifier(ClassifierMixin, Around):
         rows = self._read(X, y, sample_weight, groups)
         cv, seed = self._folds_wanted(5), seed_from(self.random_state)
         if isinstance(cv, str):
-            self._take_fitted(base, rows)
+            self.classes_ = self._classes_of_fitted(base, rows)
+            self.members_ = [base]
             judges, folds = [base], [(np.arange(0), np.arange(len(rows)))]
         else:
             self.classes_ = np.asarray(rows.target.classes)
@@ -140,22 +141,6 @@ class CalibratedClassifier(ClassifierMixin, Around):
         self.estimator_ = self.members_[0]
         self.curves_ = self._curves(judges, rows, folds)
         return self
-
-    def _take_fitted(self, base: Any, rows: GivenRows) -> None:
-        known = getattr(base, "classes_", None)
-        if known is None:
-            raise InvalidInput(
-                f"cv='prefit', but {type(base).__name__} has no classes_: expected a classifier "
-                "that is fitted already."
-            )
-        unknown = sorted(set(rows.y.tolist()) - set(np.asarray(known).tolist()))
-        if unknown:
-            raise InvalidInput(
-                f"y holds {unknown[0]!r}, which is no class the estimator was fitted on. Leave such "
-                "rows out, or fit it with rows of that class."
-            )
-        self.classes_ = np.asarray(known)
-        self.members_ = [base]
 
     def _fit_members(
         self, base: Any, rows: GivenRows, folds: list[Fold], seed: int, *, once: bool

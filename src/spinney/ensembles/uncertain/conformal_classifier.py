@@ -22,7 +22,6 @@ from spinney.ensembles.parameters import (
 from spinney.ensembles.uncertain.around import FOLDS, Around, groups_by
 from spinney.ensembles.uncertain.members import fit_members, shares_said
 from spinney.ensembles.uncertain.rows import Fold, GivenRows, divide
-from spinney.errors import InvalidInput
 from spinney.randomness import Stream, random_bits, seed_from
 from spinney.typing import AnyArray, BoolArray, FloatArray, RandomState, TableLike
 from spinney.uncertainty.checks import read_level
@@ -159,7 +158,8 @@ class ConformalClassifier(ClassifierMixin, Around):
         self._seed = seed_from(self.random_state)
         cv = self._folds_wanted(5)
         if isinstance(cv, str):
-            self._take_fitted(base, rows)
+            self.classes_ = self._classes_of_fitted(base, rows)
+            self.estimator_, self.members_ = base, [base]
             folds: list[Fold] = [(np.arange(0), np.arange(len(rows)))]
         else:
             self.classes_ = np.asarray(rows.target.classes)
@@ -167,22 +167,6 @@ class ConformalClassifier(ClassifierMixin, Around):
             self._fit_members(base, rows, folds, once=isinstance(cv, float))
         self._judge(rows, folds)
         return self
-
-    def _take_fitted(self, base: Any, rows: GivenRows) -> None:
-        known = getattr(base, "classes_", None)
-        if known is None:
-            raise InvalidInput(
-                f"cv='prefit', but {type(base).__name__} has no classes_: expected a classifier "
-                "that is fitted already."
-            )
-        unknown = sorted(set(rows.y.tolist()) - set(np.asarray(known).tolist()))
-        if unknown:
-            raise InvalidInput(
-                f"y holds {unknown[0]!r}, which is no class the estimator was fitted on. Leave such "
-                "rows out, or fit it with rows of that class."
-            )
-        self.classes_ = np.asarray(known)
-        self.estimator_, self.members_ = base, [base]
 
     def _fit_members(self, base: Any, rows: GivenRows, folds: list[Fold], *, once: bool) -> None:
         parts = [learn for learn, _ in folds]

@@ -10,7 +10,7 @@ from spinney.ensembles.uncertain.members import decisions_said, has_probabilitie
 from spinney.errors import InvalidInput
 from spinney.typing import AnyArray, FloatArray
 from spinney.uncertainty.calibration.isotonic import isotonic_curve
-from spinney.uncertainty.calibration.logistic import beta_curve, log_odds, platt_curve
+from spinney.uncertainty.calibration.logistic import beta_curve, platt_curve
 from spinney.uncertainty.calibration.temperature import temperature_curve
 from spinney.uncertainty.calibration.venn_abers import VennAbers, merge_folds
 
@@ -21,7 +21,8 @@ _FITTERS: dict[str, Any] = {
     "beta": beta_curve,
     "venn_abers": VennAbers.of,
 }
-_LEAST_SHARE = 1e-12
+_LEAST_SHARE = 1e-5
+"""Shares are kept this far from 0 and 1 before logarithms: one that is 0 of a few trees is not nil."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,11 +114,10 @@ def raw_scores(method: str, member: Any, X: Any, classes: AnyArray) -> FloatArra
     """Ask a fitted classifier for what a method makes probabilities of; (n_rows, n_classes)."""
     if has_probabilities(member):
         shares = shares_said(member, X, classes)
-        if method == "platt":
-            return log_odds(shares.reshape(-1)).reshape(shares.shape)
-        if method == "temperature":
-            return np.log(np.maximum(shares, _LEAST_SHARE))
-        return shares
+        if method not in ("platt", "temperature"):
+            return shares
+        inside = np.clip(shares, _LEAST_SHARE, 1.0 - _LEAST_SHARE)
+        return np.log(inside) - (np.log1p(-inside) if method == "platt" else 0.0)
     if method == "beta":
         raise InvalidInput(
             f"{type(member).__name__} has no predict_proba, and method='beta' makes probabilities of "

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from spinney.errors import InvalidInput
 from spinney.typing import AnyArray, FloatArray
 from spinney.uncertainty.checks import read_array, read_binary, read_probability, read_row_weights
 
@@ -175,23 +174,3 @@ def _maximum(
 def _loss(raw: FloatArray, targets: FloatArray, weights: FloatArray) -> float:
     softplus = np.logaddexp(0.0, raw)
     return float((weights * (softplus - targets * raw)).sum())
-
-
-def log_odds(probability: Any) -> FloatArray:
-    """Give ln(p / (1 - p)), finite.
-
-    Examples
-    --------
-    >>> log_odds([0.5]).tolist()
-    [0.0]
-    """
-    given = np.clip(read_probability(probability), LEAST_SHARE, 1 - LEAST_SHARE)
-    return np.asarray(np.log(given) - np.log1p(-given))
-
-
-def check_two_classes(y: FloatArray) -> None:
-    """Refuse rows of one class where both are needed."""
-    if y.min() == y.max():
-        raise InvalidInput(
-            f"All rows have y = {y[0]:g}: expected rows of both classes to calibrate with."
-        )
