@@ -99,6 +99,15 @@ if TYPE_CHECKING:
         DecisionTreeClassifier as DecisionTreeClassifier,
     )
     from spinney.ensembles.trees.decision_tree import DecisionTreeRegressor as DecisionTreeRegressor
+    from spinney.ensembles.uncertain.calibrated_classifier import (
+        CalibratedClassifier as CalibratedClassifier,
+    )
+    from spinney.ensembles.uncertain.conformal_classifier import (
+        ConformalClassifier as ConformalClassifier,
+    )
+    from spinney.ensembles.uncertain.conformal_regressor import (
+        ConformalRegressor as ConformalRegressor,
+    )
     from spinney.io.save_load import load as load
     from spinney.io.save_load import save as save
 
@@ -113,6 +122,9 @@ ESTIMATORS = {
     "BlendingRegressor": "spinney.ensembles.combining.blending",
     "BumpingClassifier": "spinney.ensembles.selecting.bumping",
     "BumpingRegressor": "spinney.ensembles.selecting.bumping",
+    "CalibratedClassifier": "spinney.ensembles.uncertain.calibrated_classifier",
+    "ConformalClassifier": "spinney.ensembles.uncertain.conformal_classifier",
+    "ConformalRegressor": "spinney.ensembles.uncertain.conformal_regressor",
     "DecisionTreeClassifier": "spinney.ensembles.trees.decision_tree",
     "DecisionTreeRegressor": "spinney.ensembles.trees.decision_tree",
     "DynamicSelectionClassifier": "spinney.ensembles.selecting.dynamic",
@@ -172,6 +184,9 @@ __all__ = [
     "BlendingRegressor",
     "BumpingClassifier",
     "BumpingRegressor",
+    "CalibratedClassifier",
+    "ConformalClassifier",
+    "ConformalRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "DynamicSelectionClassifier",

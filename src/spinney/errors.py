@@ -49,6 +49,10 @@ class NotSolved(SpinneyError, ValueError):  # noqa: N818
     """A linear program came back without an answer that is good enough."""
 
 
+class NotCalibrated(SpinneyError, ValueError):  # noqa: N818
+    """An interval or a set was asked of an ensemble that does not know how far off it is."""
+
+
 class InvalidFile(SpinneyError, ValueError):  # noqa: N818
     """A model file is damaged, truncated, or not a model file."""
 

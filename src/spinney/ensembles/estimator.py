@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from spinney.ensembles.fitting import IntakeSettings, Problem, read_problem
 from spinney.ensembles.parameters import Rule, check_parameters
+from spinney.ensembles.uncertain.calibrating import Calibratable
 from spinney.errors import InvalidInput, InvalidModel, UnknownParameter, nearest_names, shorten
 from spinney.model import Model
 from spinney.model.compiled import CompiledModel
@@ -19,19 +20,10 @@ from spinney.parallelism import resolve_n_jobs
 from spinney.typing import AnyArray, CodeArray, TableLike
 
 
-class Estimator(BaseEstimator):
-    """Base of all learners: parameters in, a frozen model at ``model_`` out.
-
-    A subclass lists its parameters in ``__init__`` (scikit-learn reads them there), gives each a
-    rule in ``_rules``, and ends ``fit`` with ``self._adopt(model)``. What a fitted estimator knows
-    is in its model, so pickle, copy and files carry the model's bytes; how it was learnt, such as
-    the scores of rounds, is in its ``_attributes``.
-    """
+class Learner(BaseEstimator):
+    """Parameters of scikit-learn's kind: each has a rule, and typos are refused."""
 
     _rules: ClassVar[Mapping[str, Rule]] = {}
-    _task: ClassVar[str]
-    _model_class: ClassVar[type[Model]]
-    model_: Model
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -53,6 +45,27 @@ class Estimator(BaseEstimator):
         super().set_params(**params)
         return self
 
+    def _check_parameters(self) -> None:
+        check_parameters(type(self).__name__, self.get_params(deep=False), self._rules)
+
+    def _n_threads(self) -> int:
+        return resolve_n_jobs(getattr(self, "n_jobs", None))
+
+
+class Estimator(Calibratable, Learner):
+    """Base of all learners: parameters in, a frozen model at ``model_`` out.
+
+    A subclass lists its parameters in ``__init__`` (scikit-learn reads them there), gives each a
+    rule in ``_rules``, and ends ``fit`` with ``self._adopt(model)``. What a fitted estimator knows
+    is in its model, so pickle, copy and files carry the model's bytes; how it was learnt, such as
+    the scores of rounds, is in its ``_attributes``. How far off it is, once it was calibrated, is
+    ``calibration_``.
+    """
+
+    _task: ClassVar[str]
+    _model_class: ClassVar[type[Model]]
+    model_: Model
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -63,12 +76,6 @@ class Estimator(BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
-
-    def _check_parameters(self) -> None:
-        check_parameters(type(self).__name__, self.get_params(deep=False), self._rules)
-
-    def _n_threads(self) -> int:
-        return resolve_n_jobs(getattr(self, "n_jobs", None))
 
     def _intake_settings(self, **changes: Any) -> IntakeSettings:
         """Say how tables are read, as the parameters every learner has say."""
@@ -94,6 +101,7 @@ class Estimator(BaseEstimator):
                 f"{type(self).__name__} learns"
             )
         self.model_ = model
+        self._forget_calibration()
         self.n_features_in_ = len(model.schema.names)
         names = model.schema.feature_names_in()
         if names is not None:

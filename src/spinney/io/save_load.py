@@ -62,9 +62,15 @@ def to_bytes(fitted: Any) -> bytes:
         )
     model = getattr(fitted, "model_", None)
     if not isinstance(model, Model):
+        if getattr(fitted, "estimator_", None) is not None:
+            raise CannotSave(
+                f"A {name} holds fitted estimators of any kind, which have no safe form in a file. "
+                "Keep it with pickle or joblib; or calibrate one of Spinney's ensembles itself "
+                "(its method calibrate) and save that."
+            )
         raise CannotSave(f"This {name} is not fitted yet. Call fit() before save().")
     model_meta, model_arrays = model.to_state()
-    known, known_arrays = fitted._attributes()  # noqa: SLF001 - the estimator's part of the file
+    known, known_arrays = fitted._all_attributes()  # noqa: SLF001 - the estimator's part of the file
     parameters = fitted.get_params(deep=False)
     meta = {
         "estimator": name,

@@ -228,7 +228,8 @@ class RankedTable:
             Arrays of nodes in preorder, tree behind tree, as ``TreeSum`` takes them.
         """
         drawn = (bags.given(trees), bags.draws)
-        return self.grow_drawn(target.to_native(), settings, drawn, trees, own, self._n_threads)
+        native = target.to_native()
+        return self.grow_drawn(native, settings, drawn, trees, own, n_threads=self._n_threads)
 
     def grow_drawn(
         self,
@@ -237,6 +238,7 @@ class RankedTable:
         drawn: tuple[AnyArray, tuple[int, AnyArray]],
         trees: range,
         own: OwnChoices,
+        *,
         n_threads: int,
     ) -> dict[str, AnyArray]:
         """Grow trees on rows whose counts are given, or are drawn by native code: as bags say."""
@@ -275,7 +277,9 @@ class RankedRows:
             counts = bags.counts(trees)
         drawn = (places.spread(counts, axis=1), (0, np.empty(0, np.int64)))
         native = target.to_native(places)
-        return self._table.grow_drawn(native, settings, drawn, trees, own, self._n_threads)
+        return self._table.grow_drawn(
+            native, settings, drawn, trees, own, n_threads=self._n_threads
+        )
 
 
 def _whole_weights(weights: FloatArray | None) -> tuple[AnyArray, int]:

@@ -23,10 +23,12 @@ from spinney.ensembles.forests.out_of_bag import OutOfBag
 from spinney.ensembles.forests.paths import decision_paths
 from spinney.ensembles.forests.rows import ForestRows, read_forest_rows
 from spinney.ensembles.forests.tree_views import TreeViews
+from spinney.ensembles.uncertain.out_of_bag import OutOfBagCalibration
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.model import Model, TreeForest
 from spinney.randomness import seed_from
 from spinney.typing import AnyArray, FloatArray, TableLike
+from spinney.uncertainty.sets import SetScore
 
 AUTO_STEP, AUTO_MOST = 50, 2000
 """Trees that ``n_estimators="auto"`` grows between two looks at the curve, and at most."""
@@ -36,7 +38,7 @@ _OOB_NEEDS_BAGS = (
 )
 
 
-class Forest(BagKeeper):
+class Forest(OutOfBagCalibration, BagKeeper):
     """Trees grown on rows and features of their own, whose answers are averaged."""
 
     _model_class: ClassVar[type[Model]] = TreeForest
@@ -173,6 +175,25 @@ class Forest(BagKeeper):
             )
         own = self._scored(scoring, watch.answers(), rows) if callable(scoring) else None
         self._keep_out_of_bag(watch, own)
+        self._calibrate_with(self._known.spread(watch.answers()), rows)
+
+    def _calibrate_with(self, answers: FloatArray, rows: ForestRows) -> None:
+        """Keep how far off answers out of bag are, in the order of what was given."""
+        y, weights, how = rows.reading.y, rows.row_weights, None
+        if self._task == "classification":
+            how = SetScore()
+        elif y.shape[1] > 1:
+            return  # intervals are for one number
+        if np.isnan(answers).all():
+            return
+        targets = np.nan_to_num(self._known.spread(y.reshape(-1, 1))[:, 0])  # answers have the NaN
+        if weights is not None:
+            weights = np.nan_to_num(self._known.spread(weights.reshape(-1, 1))[:, 0])
+        elif rows.n_given > len(y):
+            weights = np.zeros(rows.n_given)
+            weights[self._known.places] = 1.0
+        codes = targets if how is None else targets.astype(np.int64)
+        self._keep_calibration(answers, codes, weights, how)
 
     def _scored(self, scoring: Any, answers: FloatArray, rows: ForestRows) -> float:
         """Ask the user's own score, of the rows that some tree did not see."""

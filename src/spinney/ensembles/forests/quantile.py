@@ -26,6 +26,7 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.ensembles.trees.limits import n_drawn, weight_of
+from spinney.ensembles.uncertain.quantile import QuantileCalibration
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.model import Model, Policy, TreeForest
 from spinney.model.forest import Output, TreeSum
@@ -38,7 +39,7 @@ from spinney.trees.settings import TreeSettings
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
 
-class QuantileForestRegressor(RegressorMixin, Estimator):
+class QuantileForestRegressor(QuantileCalibration, RegressorMixin, Estimator):
     """A random forest that predicts any quantile, or the whole distribution of the target.
 
     A prediction weighs the training rows: a row counts by its share in the leaf of each tree,

@@ -44,7 +44,10 @@ def read_estimator(contents: Contents) -> Any:
         estimator._check_parameters()  # noqa: SLF001 - a file may carry any value
     except InvalidParameter as error:
         raise InvalidFile(f"A parameter in the file is wrong: {error}") from error
+    if not hasattr(estimator, "_adopt_all_attributes"):
+        raise InvalidFile(f"The file holds a {meta['estimator']!r}, which has no form in a file.")
     model = model_from_state(meta["model"], below(contents.arrays, "model/"))
     estimator._adopt(model)  # noqa: SLF001 - the one door back into an estimator
-    estimator._adopt_attributes(attributes, below(contents.arrays, "attributes/"))  # noqa: SLF001
+    known = below(contents.arrays, "attributes/")
+    estimator._adopt_all_attributes(attributes, known)  # noqa: SLF001
     return estimator

@@ -1,0 +1,1 @@
+"""Ensembles that say how sure they are."""
