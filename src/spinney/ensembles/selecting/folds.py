@@ -1,14 +1,12 @@
 """Which members are asked about which rows: folds, rows held out, or all of them."""
 
 import numbers
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GroupKFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.data.sources.vector import read_vector
@@ -26,6 +24,7 @@ from spinney.ensembles.selecting.members import (
 )
 from spinney.ensembles.selecting.setting_aside import Side, set_aside
 from spinney.errors import InvalidInput, InvalidParameter
+from spinney.resampling.folds import read_folds
 from spinney.typing import AnyArray, FloatArray
 
 
@@ -160,65 +159,14 @@ def fold_pairs(
 
     Splitters see the rows that have weight; pairs number all rows that were given.
     """
-    n_rows = len(reading.y)
-    if isinstance(cv, numbers.Integral) or hasattr(cv, "split"):
-        pairs = _split(cv, reading, groups)
-    else:
-        place = np.arange(reading.n_given)
-        if reading.kept is not None:
-            place = np.full(reading.n_given, -1)
-            place[reading.kept] = np.arange(n_rows)
-        pairs = [(_placed(train, place), _placed(test, place)) for train, test in cv]
-    pairs = [pair for pair in pairs if len(pair[1])]
-    if not pairs or not all(len(train) for train, _ in pairs):
-        raise InvalidInput(
-            f"cv={cv!r} gives a fold without rows to learn from, or no fold at all. Give folds "
-            "that have rows of weight on both sides."
-        )
-    counts = np.bincount(np.concatenate([test for _, test in pairs]), minlength=n_rows)
-    if counts.max() > 1:
-        raise InvalidInput(
-            f"cv={cv!r} tests row {int(np.argmax(counts > 1))} in {int(counts.max())} folds. A "
-            "committee is selected on one prediction per row: give a splitter that does not repeat "
-            "rows."
-        )
-    return pairs
-
-
-def _split(cv: Any, reading: Reading, groups: AnyArray | None) -> list[tuple[AnyArray, AnyArray]]:
     y = reading.y.reshape(len(reading.y), -1)[:, 0]
     is_classes = reading.target.classes is not None
-    if isinstance(cv, numbers.Integral) and groups is not None:
-        cv = GroupKFold(int(cv))
+    kept = None
+    if reading.kept is not None:
+        kept = np.zeros(reading.n_given, bool)
+        kept[reading.kept] = True
     y = y.astype(np.int64) if is_classes else y
-    splitter = check_cv(cv, y, classifier=is_classes)
-    try:
-        with warnings.catch_warnings():
-            # A class of few rows is missing from some folds; members then give it no chance there.
-            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-            return list(splitter.split(np.zeros((len(y), 1)), y, groups))
-    except ValueError as error:
-        raise InvalidInput(
-            f"cv={cv!r} cannot divide the rows (n_samples={len(y)}): {error} Give more rows, fewer "
-            "folds, or groups= to fit if the splitter asks for them."
-        ) from error
-
-
-def _placed(rows: Any, place: AnyArray) -> AnyArray:
-    """Give rows of one side of a pair their numbers among those that were read."""
-    array = np.asarray(rows)
-    if array.dtype == bool:
-        array = np.flatnonzero(array)
-    is_numbers = array.ndim == 1 and (array.dtype.kind in "iu" or not len(array))
-    if not is_numbers or (
-        len(array) and not -len(place) <= array.min() <= array.max() < len(place)
-    ):
-        raise InvalidInput(
-            f"A pair of cv names rows that are not there: expected numbers from 0 to "
-            f"{len(place) - 1}, or a mask."
-        )
-    placed = place[array.astype(np.int64)]
-    return placed[placed >= 0]
+    return read_folds(cv, y, groups=groups, stratified=is_classes, kept=kept)
 
 
 def with_classes_of(members: Sequence[Member], reading: Reading) -> Reading:

@@ -1,7 +1,6 @@
 """The rows that estimators around other estimators are given, and how they are divided."""
 
 import numbers
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +11,11 @@ from spinney.data.sources.vector import read_vector
 from spinney.data.target import Target
 from spinney.ensembles.fitting import IntakeSettings, read_rows
 from spinney.ensembles.weak.foreign import flat_rows
-from spinney.errors import InvalidInput, InvalidParameter
+from spinney.errors import InvalidInput
 from spinney.model.answers import as_members_take
 from spinney.randomness import Stream, random_bits
+from spinney.resampling.folds import Fold, read_folds
 from spinney.typing import AnyArray, FloatArray, TableLike
-
-Fold = tuple[AnyArray, AnyArray]
-"""Rows to learn from, and rows to judge."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,9 +132,11 @@ def divide(cv: Any, rows: GivenRows, seed: int, owner: str) -> list[Fold]:
         return [_by_mask(places == fold) for fold in np.unique(places)]
     if isinstance(cv, numbers.Real):
         return [_by_mask(_held_out(float(cv), rows, seed))]
-    if hasattr(cv, "split"):
-        return _checked(cv.split(rows.X, rows.y, rows.groups), rows, owner)
-    return _checked((_still_there(pair, rows) for pair in cv), rows, owner)
+    kept = None
+    if rows.kept is not None:
+        kept = np.zeros(rows.n_given, bool)
+        kept[rows.kept] = True
+    return read_folds(cv, rows.y, groups=rows.group_codes(), X=rows.X, kept=kept)
 
 
 def _dealt(rows: GivenRows, seed: int) -> AnyArray:
@@ -170,66 +169,3 @@ def _held_out(share: float, rows: GivenRows, seed: int) -> AnyArray:
 
 def _by_mask(judged: AnyArray) -> Fold:
     return np.flatnonzero(~judged), np.flatnonzero(judged)
-
-
-def _still_there(pair: Any, rows: GivenRows) -> Fold:
-    """Give rows by their numbers among those that have weight."""
-    try:
-        learn, judge = (_numbers_of(part) for part in pair)
-    except (TypeError, ValueError):
-        raise InvalidParameter(
-            f"cv holds {pair!r}: expected pairs of rows to learn from and rows to judge."
-        ) from None
-    if rows.kept is None:
-        return learn, judge
-    place = np.full(rows.n_given, -1)
-    place[rows.kept] = np.arange(len(rows.kept))
-    if max(learn.max(initial=0), judge.max(initial=0)) >= rows.n_given:
-        raise InvalidParameter(f"cv: expected numbers of rows below {rows.n_given}.")
-    learn, judge = place[learn], place[judge]
-    return learn[learn >= 0], judge[judge >= 0]
-
-
-def _checked(pairs: Iterable[Any], rows: GivenRows, owner: str) -> list[Fold]:
-    """Refuse folds in which a row is judged twice, or judged by who has learnt from it."""
-    folds: list[Fold] = []
-    n_rows, groups = len(rows), rows.group_codes()
-    judged = np.zeros(n_rows, np.int64)
-    for pair in pairs:
-        learn, judge = (_numbers_of(part) for part in pair)
-        if any(len(part) and (part.min() < 0 or part.max() >= n_rows) for part in (learn, judge)):
-            raise InvalidParameter(f"cv of {owner}: expected numbers of rows below {n_rows}.")
-        both = np.intersect1d(learn, judge)
-        if both.size:
-            raise InvalidParameter(
-                f"cv of {owner}: row {int(both[0])} is judged by a member that has learnt from it. "
-                "Give folds that have no row in both parts."
-            )
-        if groups is not None and np.intersect1d(groups[learn], groups[judge]).size:
-            raise InvalidParameter(
-                f"cv of {owner} divides a group: rows of it are learnt from and others judged. "
-                "Give a splitter that looks at groups, GroupKFold for instance, or a number."
-            )
-        if len(learn) and len(judge):
-            np.add.at(judged, judge, 1)
-            folds.append((learn, judge))
-    if not folds:
-        raise InvalidParameter(
-            f"cv of {owner}: expected one fold at least with rows in both parts."
-        )
-    if judged.max() > 1:
-        raise InvalidParameter(
-            f"cv of {owner} judges row {int(judged.argmax())} in {judged.max()} folds. Give folds "
-            "that judge each row once at most, KFold for instance."
-        )
-    return folds
-
-
-def _numbers_of(rows: Any) -> AnyArray:
-    """Give rows by their numbers; a mask says which."""
-    part = np.asarray(rows)
-    if part.dtype.kind == "b":
-        return np.flatnonzero(part)
-    if part.ndim != 1 or (len(part) and part.dtype.kind not in "iu"):
-        raise InvalidParameter(f"cv holds {rows!r}: expected numbers of rows, or a mask.")
-    return part.astype(np.int64)

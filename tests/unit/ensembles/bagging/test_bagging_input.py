@@ -42,7 +42,7 @@ class Draws:
         ({"oob_score": True, "warm_start": True}, "only available if warm_start=False"),
         ({"estimator": LogisticRegression}, "an estimator with fit, predict"),
     ],
-    ids=str,
+    ids=lambda value: ", ".join(value) if isinstance(value, dict) else value,
 )
 @pytest.mark.parametrize("base", [None, GaussianNB()], ids=str)
 def test_parameters(parameters, words, base):

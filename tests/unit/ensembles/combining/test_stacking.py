@@ -202,7 +202,7 @@ def test_stacks_inside_stacks_share_the_table(task):
 def test_a_splitter_that_repeats_rows_is_refused_unless_their_mean_is_asked_for():
     cv = RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)
     stack = spinney.StackingRegressor([("line", LinearRegression())], Keeper(), cv=cv)
-    with pytest.raises(InvalidInput, match=r"more than once.*repeated='average'"):
+    with pytest.raises(InvalidInput, match=r"a second time.*repeated='average'"):
         stack.fit(X, NUMBERS)
     stack.set_params(repeated="average").fit(X, NUMBERS)
     sums = np.zeros(N)

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import spinney
-from spinney.errors import InvalidInput, InvalidParameter
+from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
 
 RNG = np.random.default_rng(2)
 N = 200
@@ -21,7 +21,7 @@ REGRESSORS = [("line", LinearRegression()), ("knn", KNeighborsRegressor())]
 
 
 def test_groups_that_are_missing_are_asked_for():
-    with pytest.raises(InvalidInput, match="Call fit with groups="):
+    with pytest.raises(InvalidInput, match="Give groups, one label per row"):
         spinney.StackingRegressor(REGRESSORS, cv=GroupKFold(3)).fit(X, NUMBERS)
     with pytest.raises(InvalidInput, match="groups has the shape"):
         spinney.StackingRegressor(REGRESSORS, cv=GroupKFold(3)).fit(X, NUMBERS, groups=[1, 2])
@@ -52,12 +52,16 @@ def test_prefit_members_are_left_alone():
 @pytest.mark.parametrize(
     ("cv", "error", "message"),
     [
-        ([(np.arange(100), np.arange(90, N))], InvalidInput, "row 90 for one"),
-        ([(np.arange(100), np.array([N]))], InvalidInput, "names row 200"),
-        ([(np.array([]), np.arange(N))], InvalidInput, "no rows to fit on"),
-        ([(np.arange(100), np.array([], int))], InvalidInput, "asks about no row"),
-        ([(np.array([0.5, 1.0]), np.array([3]))], InvalidInput, "type float64"),
-        ([], InvalidParameter, "makes no split"),
+        ([(np.arange(100), np.arange(90, N))], InvalidInput, "learns from row 90 and tests on it"),
+        (
+            [(np.arange(100), np.array([N]))],
+            InvalidInput,
+            "Row 200 among the test rows",
+        ),
+        ([(np.array([]), np.arange(N))], InvalidInput, "no rows in the training rows of fold 0"),
+        ([(np.arange(100), np.array([], int))], InvalidInput, "no rows in the test rows of fold 0"),
+        ([(np.array([0.5, 1.0]), np.array([3]))], InvalidInputType, "type float64"),
+        ([], InvalidInput, "no folds at all"),
         ("five", InvalidParameter, "cv='five'"),
     ],
 )

@@ -17,6 +17,7 @@ import spinney
 from spinney import EnsembleSelectionClassifier, EnsembleSelectionRegressor
 from spinney.errors import (
     InvalidInput,
+    InvalidInputType,
     InvalidParameter,
     WeakLearnerFailed,
 )
@@ -84,20 +85,21 @@ def test_parameters_that_make_no_sense_are_refused(parameters, words):
 
 
 def test_splitters_that_repeat_rows_are_refused():
-    fails(InvalidInput, "tests row 0 in 2 folds", cv=RepeatedKFold(n_splits=3, n_repeats=2))
+    repeated = RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)
+    fails(InvalidInput, "a second time in fold 3", cv=repeated)
     pair = (np.arange(100), np.arange(100, 150))
-    fails(InvalidInput, "in 2 folds", cv=[pair, pair])
+    fails(InvalidInput, "row 100 a second time in fold 1", cv=[pair, pair])
 
 
 def test_pairs_that_name_no_rows_are_refused():
-    fails(InvalidInput, "not there", cv=[(np.arange(100), np.arange(100, 151))])
-    fails(InvalidInput, "not there", cv=[(np.arange(100), np.array([0.5]))])
-    fails(InvalidInput, "no fold at all", cv=[])
-    fails(InvalidInput, "learn from", cv=[(np.arange(0), np.arange(150))])
+    fails(InvalidInput, "Row 150 among the test rows", cv=[(np.arange(100), np.arange(100, 151))])
+    fails(InvalidInputType, "type float64", cv=[(np.arange(100), np.array([0.5]))])
+    fails(InvalidInput, "no folds at all", cv=[])
+    fails(InvalidInput, "no rows in the training rows", cv=[(np.arange(0), np.arange(150))])
 
 
 def test_folds_that_rows_cannot_fill_are_refused():
-    fails(InvalidInput, "n_samples=6", X=X[:6], y=[0, 0, 1, 1, 2, 2])
+    fails(InvalidInput, "the largest class of y has 2 rows", X=X[:6], y=[0, 0, 1, 1, 2, 2])
     fails(InvalidInput, "groups", cv=GroupKFold(3))
     fails(InvalidInput, "one label for each", fit={"groups": [1, 2]})
     missing = np.where(np.arange(150) == 3, np.nan, 1.0)

@@ -24,7 +24,7 @@ from spinney import (
     QuantileForestRegressor,
 )
 from spinney.datasets import make_friedman
-from spinney.errors import CannotSave, InvalidInput, InvalidParameter
+from spinney.errors import CannotSave, InvalidInput, InvalidInputType, InvalidParameter
 
 RNG = np.random.default_rng(0)
 TRAIN, TEST = make_friedman(1, 300, random_state=0), make_friedman(1, 300, random_state=1)
@@ -201,7 +201,7 @@ def test_folds_may_be_a_splitter_of_any_kind():
         model = ConformalRegressor(LinearRegression(), cv=cv).fit(TRAIN.X, TRAIN.y, groups=own)
         assert model.predict_interval(TEST.X, 0.9).coverage(TEST.y) > 0.84
     halves = [(np.arange(0, 300, 2), np.arange(1, 300, 2))]
-    with pytest.raises(InvalidParameter, match="divides a group"):
+    with pytest.raises(InvalidInput, match="divides a group"):
         ConformalRegressor(LinearRegression(), cv=halves).fit(TRAIN.X, TRAIN.y, groups=groups)
     in_time = ConformalRegressor(LinearRegression(), cv=TimeSeriesSplit(4)).fit(TRAIN.X, TRAIN.y)
     assert len(in_time.intervals_.errors) == 240  # the first rows are judged by nobody
@@ -290,20 +290,27 @@ def test_parameters_that_make_no_sense_are_refused():
             "conditional_on='nowhere'",
         ),
         (ConformalRegressor(LinearRegression(), scale=LinearRegression()), "scale"),
-        (
-            ConformalRegressor(LinearRegression(), cv=RepeatedKFold(n_splits=3, n_repeats=2)),
-            "judges row",
-        ),
-        (ConformalRegressor(LinearRegression(), cv=[([0, 1], [1, 2])]), "has learnt from it"),
-        (ConformalRegressor(LinearRegression(), cv=[([0, 1], [999])]), "numbers of rows below 300"),
-        (ConformalRegressor(LinearRegression(), cv=[3]), "pairs of rows"),
-        (ConformalRegressor(LinearRegression(), cv=[]), "one fold at least"),
     ]
     for model, message in refused:
         with pytest.raises(InvalidParameter, match=message):
             model.fit(X, y)
     with pytest.raises(TypeError, match="Did you mean 'method'"):
         ConformalRegressor(methd="split")
+
+
+@pytest.mark.parametrize(
+    ("cv", "error", "message"),
+    [
+        (RepeatedKFold(n_splits=3, n_repeats=2, random_state=0), InvalidInput, "a second time"),
+        ([([0, 1], [1, 2])], InvalidInput, "learns from row 1 and tests on it"),
+        ([([0, 1], [999])], InvalidInput, "from 0 to 299"),
+        ([3], InvalidInputType, "a pair"),
+        ([], InvalidInput, "no folds at all"),
+    ],
+)
+def test_folds_that_judge_nothing_honestly_are_refused(cv, error, message):
+    with pytest.raises(error, match=message):
+        ConformalRegressor(LinearRegression(), cv=cv).fit(TRAIN.X, TRAIN.y)
 
 
 def test_rows_that_cannot_be_used_are_refused():
