@@ -69,7 +69,7 @@ def fails(error, words, *, X=X, y=Y, fit=None, **parameters):
         ({"cv": "prefitted"}, "cv='prefitted'"),
         ({"cv": "prefit"}, "is not fitted"),
         ({"cv": "prefit", "estimators": None}, "needs fitted members"),
-        ({"scoring": "acuracy"}, "scoring='acuracy'"),
+        ({"scoring": "accurate"}, "scoring='accurate'"),
         ({"scoring": 5}, "scoring=5"),
         ({"n_steps": 0}, "n_steps=0"),
         ({"n_init": 0}, "n_init=0"),
