@@ -9,8 +9,8 @@ WEIGHTS = (
 )
 
 SEED = (
-    "a bound that seeds decide: of twelve seeds scikit-learn's own bagging fails it on three, and so "
-    "does ours; the mean distance of both is 0.077"
+    "a bound that seeds decide: of twelve seeds scikit-learn's own bagging fails it on three, and "
+    "so does ours; the mean distance of both is 0.077"
 )
 
 EXCEPTIONS = {
