@@ -30,7 +30,9 @@ def by_definition(forest, table, n_outputs):
     return answers
 
 
-@pytest.mark.parametrize("sampler", ["bootstrap", "subsample", "stratified", "balanced", "block"])
+@pytest.mark.parametrize(
+    "sampler", ["bootstrap", "subsample", "stratified", "balanced", "block", "poisson"]
+)
 def test_shares_and_score_of_classes_by_definition(sampler):
     forest = RandomForestClassifier(25, random_state=0, oob_score=True, sampler=sampler)
     forest.fit(IRIS, LABELS)

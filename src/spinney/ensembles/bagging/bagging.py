@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spinney.ensembles.bagging.job import Job
 from spinney.ensembles.bagging.member_road import MemberRoad
+from spinney.ensembles.bagging.member_table import member_table
 from spinney.ensembles.bagging.samplers import SAMPLERS, Sampler
 from spinney.ensembles.bagging.tree_road import TreeRoad, is_forest
 from spinney.ensembles.bagging.tree_views import MemberTrees
@@ -30,7 +31,6 @@ from spinney.ensembles.parameters import (
 )
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.model import Model, TreeForest
-from spinney.model.answers import as_members_take
 from spinney.model.median import MedianForest
 from spinney.model.member_bag import MemberBag, ask_member, combined
 from spinney.model.model import State
@@ -224,7 +224,7 @@ class Bagging(BagKeeper):
 
     def _each(self, ask: Any, X: Any, model: MemberBag, *how: Any) -> list[FloatArray]:
         """Ask every member, by joblib; what they say comes in their order."""
-        table = as_members_take(X)
+        table = member_table(X)
         validate_data(self, table, reset=False, skip_check_array=True)
         n_jobs = 1 if isinstance(self.estimator_, Estimator) else self.n_jobs
         asked = zip(model.members, model.features, strict=True)

@@ -10,10 +10,11 @@ from sklearn.utils import get_tags
 
 from spinney.data.fixed_point import exact_sum, exact_total
 from spinney.data.intake import read_table
+from spinney.data.table import Table
 from spinney.data.target import read_numbers
 from spinney.data.weights import read_weights
 from spinney.ensembles.bagging.bagging import BAGGING_RULES
-from spinney.ensembles.bagging.member_table import member_table, n_rows_of
+from spinney.ensembles.bagging.member_table import content_keys, member_table, n_rows_of
 from spinney.ensembles.bagging.regressor import BaggingRegressor
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.forests.growing import join_grown, parts_of
@@ -64,8 +65,8 @@ class IteratedBaggingRegressor(RegressorMixin, Estimator):
 
     Notes
     -----
-    With our trees rows that are the same in all columns and the target count as one row of their
-    weight, so that no copy of a row in a bag gives away another out of it.
+    Rows that are the same in all columns and the target count as one row of their weight (if we
+    can read the table), so that no copy of a row in a bag gives away another out of it.
 
     References
     ----------
@@ -166,24 +167,16 @@ class IteratedBaggingRegressor(RegressorMixin, Estimator):
 
     def _read(self, X: TableLike, y: Any, sample_weight: Any) -> tuple[FloatArray, FloatArray]:
         """Give numbers and weights of rows; of rows that are the same the first has the weight."""
-        stage = self._stage(0)
+        grows_trees = self._stage(0)._grows_trees()  # noqa: SLF001 - which road a stage takes
+        table = read_table(X) if grows_trees else member_table(X)
+        n_rows = table.n_rows if isinstance(table, Table) else n_rows_of(table)
         name = type(self).__name__
-        if not stage._grows_trees():  # noqa: SLF001 - one package: which road a stage takes
-            n_rows = n_rows_of(member_table(X))
-            targets = read_numbers(y, n_rows, multi_output=False, estimator_name=name)
-            weights = read_weights(sample_weight, n_rows)
-            return targets, np.ones(n_rows) if weights is None else weights
-        table = read_table(X)
-        targets = read_numbers(y, table.n_rows, multi_output=False, estimator_name=name)
-        weights = read_weights(sample_weight, table.n_rows)
-        own = np.ones(table.n_rows) if weights is None else weights
-        keys = row_keys(table, targets)
-        # Of rows that are the same, the first with any weight stands for all of them.
-        order = np.argsort(own == 0, kind="stable")
-        _, first, which = np.unique(keys[order], return_index=True, return_inverse=True)
-        together = np.zeros(table.n_rows)
-        together[order[first]] = np.bincount(which, own[order])
-        return targets, together
+        targets = read_numbers(y, n_rows, multi_output=False, estimator_name=name)
+        weights = read_weights(sample_weight, n_rows)
+        own = np.ones(n_rows) if weights is None else weights
+        grown = isinstance(table, Table)
+        keys = row_keys(table, targets) if grown else content_keys(table, targets)
+        return targets, own if keys is None else _together(own, keys)
 
     def _stage(self, seed: int) -> BaggingRegressor:
         names = BaggingRegressor._get_param_names()  # noqa: SLF001 - scikit-learn's own word
@@ -209,7 +202,9 @@ class IteratedBaggingRegressor(RegressorMixin, Estimator):
 
     def predict(self, X: TableLike) -> FloatArray:
         """Sum of what the stages say; (n_rows,)."""
-        numbers: FloatArray = self._predictions(X)[:, 0]
+        self._check_fitted()
+        table = member_table(X) if isinstance(self.model_, MemberSum) else X
+        numbers: FloatArray = self._predictions(table)[:, 0]
         return numbers
 
     def staged_predict(self, X: TableLike) -> Iterator[FloatArray]:
@@ -246,6 +241,15 @@ class IteratedBaggingRegressor(RegressorMixin, Estimator):
             raise InvalidModel("what the estimator knows beside its model is missing or unknown")
         self.stage_losses_, self.oob_prediction_ = losses.copy(), said.copy()
         self.oob_score_ = meta["oob_score"]
+
+
+def _together(weights: FloatArray, keys: AnyArray) -> FloatArray:
+    """Give the weight of rows that are the same to the first of them that has any."""
+    order = np.argsort(weights == 0, kind="stable")
+    _, first, which = np.unique(keys[order], return_index=True, return_inverse=True)
+    together = np.zeros(len(weights))
+    together[order[first]] = np.bincount(which, weights[order])
+    return together
 
 
 def _out_of_bag(bag: BaggingRegressor, X: TableLike, there: AnyArray) -> FloatArray:

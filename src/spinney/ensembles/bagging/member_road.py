@@ -12,12 +12,19 @@ from sklearn.utils.validation import has_fit_parameter
 from spinney.data.weights import read_weights
 from spinney.ensembles.bagging.job import Job, member_seed
 from spinney.ensembles.bagging.member_table import (
+    content_keys,
     member_schema,
     member_table,
     n_rows_of,
     read_member_target,
 )
-from spinney.ensembles.bagging.samplers import RowsToDraw, recipe_of, sampler_of, weights_of_bags
+from spinney.ensembles.bagging.samplers import (
+    IN_PLACE,
+    RowsToDraw,
+    recipe_of,
+    sampler_of,
+    weights_of_bags,
+)
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.forests.growing import CELLS_AT_ONCE, portions
 from spinney.ensembles.forests.knowledge import Knowledge
@@ -48,7 +55,8 @@ class MemberTask:
 class MemberRoad:
     """Clones of one estimator; they are fitted with weights, or on rows that stand there so often.
 
-    Rows are drawn by where they stand, those of weight 0 never.
+    Rows are drawn from an order that their content decides, where we can read it; else by where
+    they stand. Those of weight 0 are never drawn.
     """
 
     def __init__(self, job: Job, given: tuple[TableLike, Any, Any, Any]) -> None:
@@ -62,14 +70,26 @@ class MemberRoad:
         self.features = job.features(len(self.schema.names))
         weights = read_weights(sample_weight, n_given)
         kept = None if weights is None or weights.all() else np.flatnonzero(weights)
-        places = slice(None) if kept is None else kept
-        self.y, self.row_weights = codes[places], None if weights is None else weights[places]
+        sampler = sampler_of(job.params)
+        places = self._ordered(sampler, codes, kept)
+        some = slice(None) if places is None else places
+        self.y, self.row_weights = codes[some], None if weights is None else weights[some]
         classes = None if self.target.classes is None else self.y
-        labels = job.labels(sampler_of(job.params), groups, classes).codes(n_given, kept)
+        labels = job.labels(sampler, groups, classes).codes(n_given, places)
         rows = RowsToDraw(len(self.y), self.row_weights, labels)
         recipe, self._told = recipe_of(job.params, rows, job.seed)
-        self.known = Knowledge(recipe, None if kept is None else kept.astype(np.int32), n_given)
+        self.known = Knowledge(recipe, None if places is None else places.astype(np.int32), n_given)
         self.bags = recipe.bags()
+
+    def _ordered(self, sampler: Any, y: AnyArray, kept: AnyArray | None) -> AnyArray | None:
+        """Give the rows of some weight in the order in which they are drawn; None: as they are."""
+        if sampler in IN_PLACE or not isinstance(sampler, str):
+            return kept
+        keys = content_keys(self._X, y)
+        if keys is None:
+            return kept
+        rows = np.arange(len(y)) if kept is None else kept
+        return rows[np.argsort(keys[rows], kind="stable")]
 
     def fit(self, members: range, before: Any, tally: Tally | None) -> MemberBag:
         """Fit clones behind those there are; let them speak of the rows they did not see."""

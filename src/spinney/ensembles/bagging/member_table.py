@@ -3,16 +3,21 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
+from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import _get_feature_names, _num_samples
 
+from spinney.data.intake import read_table
 from spinney.data.schema import FeatureSchema
 from spinney.data.table import Kind, made_up_names
 from spinney.data.target import Target, read_labels, read_numbers
 from spinney.ensembles.bagging.job import Job
-from spinney.errors import InvalidInput, InvalidParameter
+from spinney.ensembles.forests.row_order import row_keys
+from spinney.errors import InvalidInput, InvalidParameter, SpinneyError
 from spinney.model.answers import as_members_take
 from spinney.typing import AnyArray, TableLike
+
+_MOST_COLUMNS = 1024
+"""Columns up to which what stands in rows decides in which order they are drawn."""
 
 
 def member_table(X: TableLike) -> TableLike:
@@ -45,13 +50,36 @@ def member_schema(table: TableLike) -> FeatureSchema:
     )
 
 
+def takes_several(base: Any) -> bool:
+    """Tell whether an estimator says that it takes several numbers per row."""
+    if not hasattr(base, "__sklearn_tags__"):
+        return False
+    return bool(get_tags(base).target_tags.multi_output)
+
+
+def content_keys(table: TableLike, y: AnyArray) -> AnyArray | None:
+    """Mix what stands in each row to 64 bits; None if we cannot read the table.
+
+    Sorted by them, rows are drawn alike whatever order they came in, and a row of weight 2 as the
+    row twice.
+    """
+    if table.shape[1] > _MOST_COLUMNS:
+        return None  # a walk over all columns would take longer than many a fit
+    try:
+        return row_keys(read_table(table), y)
+    except SpinneyError:
+        return None
+
+
 def read_member_target(y: Any, n_rows: int, job: Job) -> tuple[Target, AnyArray, AnyArray]:
     """Give the target, y as codes of classes or (n_rows, n_outputs) numbers, and y for members."""
     if job.task == "classification":
         labels = read_labels(y, n_rows, estimator_name=job.name)
         target = Target.classification(labels.classes)
         return target, labels.codes.astype(float), labels.classes[labels.codes]
-    numbers = read_numbers(y, n_rows, multi_output=True, estimator_name=job.name)
+    shape = np.asarray(y).shape
+    several = takes_several(job.base) or (len(shape) == 2 and shape[1] > 1)
+    numbers = read_numbers(y, n_rows, multi_output=several, estimator_name=job.name)
     targets = numbers.reshape(n_rows, -1)
     n_outputs = targets.shape[1]
     if job.params["aggregation"] == "median" and n_outputs > 1:

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from sklearn.base import RegressorMixin
-from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from spinney.ensembles.bagging.bagging import BAGGING_RULES
+from spinney.ensembles.bagging.member_table import takes_several
 from spinney.ensembles.bagging.online import OnlineBagging, learns_online
 from spinney.ensembles.parameters import Choice, Rule
 from spinney.ensembles.trees.decision_tree import DecisionTreeRegressor
@@ -75,9 +75,8 @@ class BaggingRegressor(RegressorMixin, OnlineBagging):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        base = self.estimator_
-        several = hasattr(base, "__sklearn_tags__") and get_tags(base).target_tags.multi_output
-        tags.target_tags.multi_output = several and self.aggregation == "mean"
+        several = takes_several(self.estimator_) and self.aggregation == "mean"
+        tags.target_tags.multi_output = several
         return tags
 
     @available_if(learns_online)  # type: ignore[untyped-decorator]

@@ -137,6 +137,17 @@ def test_rows_of_weight_0_are_neither_seen_nor_asked_about(base):
     assert bag.oob_decision_function_ == pytest.approx(wanted, abs=1e-10, nan_ok=True)
 
 
+@pytest.mark.parametrize("base", [Ridge(), KNeighborsRegressor()], ids=str)
+@pytest.mark.parametrize("sampler", ["bootstrap", "subsample", "poisson"])
+def test_a_weight_is_a_repetition_for_any_learner(base, sampler):
+    weights = np.arange(442) % 3
+    rows = np.random.default_rng(0).permutation(np.repeat(np.arange(442), weights))
+    one = BaggingRegressor(base, random_state=0, sampler=sampler)
+    two = clone(one).fit(DIABETES[rows], PROGRESS[rows])
+    one.fit(DIABETES, PROGRESS, weights)
+    assert one.predict(DIABETES) == pytest.approx(two.predict(DIABETES), rel=1e-6)
+
+
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
 def test_frames_reach_members_as_they_are(library):
     columns = {"width": IRIS[:, 3], "place": np.array(["n", "s", "w"])[SPECIES], "odd": IRIS[:, 1]}

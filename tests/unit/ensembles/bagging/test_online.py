@@ -6,7 +6,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import SGDRegressor
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neural_network import MLPClassifier
 
 from spinney import BaggingClassifier, BaggingRegressor
 from spinney.errors import InvalidInput, InvalidParameter
@@ -79,12 +78,11 @@ def test_a_weight_is_a_repetition():
 
 
 def test_real_learners_learn():
-    for base, n_passes in ((GaussianNB(), 1), (MLPClassifier((8,), learning_rate_init=0.05), 20)):
-        bag = BaggingClassifier(base, 10, random_state=0, max_features=3)
-        for part in np.split(np.arange(150), [50, 100]) * n_passes:
-            bag.partial_fit(IRIS[part], SPECIES[part], classes=[0, 1, 2])
-        assert bag.score(IRIS, SPECIES) > 0.9
-        assert len(bag.estimators_) == 10
+    bag = BaggingClassifier(GaussianNB(), 10, random_state=0, max_features=3)
+    for part in np.split(np.arange(150), [50, 100]):
+        bag.partial_fit(IRIS[part], SPECIES[part], classes=[0, 1, 2])
+    assert bag.score(IRIS, SPECIES) > 0.9
+    assert len(bag.estimators_) == 10
     bag = BaggingRegressor(SGDRegressor(), 10, random_state=0)
     for _ in range(40):
         bag.partial_fit(30 * DIABETES, PROGRESS)
