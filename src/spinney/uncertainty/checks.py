@@ -64,9 +64,7 @@ def read_same_length(name: str, values: Any, n_rows: int) -> FloatArray:
     """Read one finite number per row."""
     array = read_array(name, values)
     if len(array) != n_rows:
-        raise InvalidInput(
-            f"{name} has {len(array)} numbers: expected {n_rows}, one for each row."
-        )
+        raise InvalidInput(f"{name} has {len(array)} numbers: expected {n_rows}, one for each row.")
     return array
 
 
@@ -79,7 +77,11 @@ def read_row_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
 def read_binary(y: Any, n_rows: int) -> FloatArray:
     """Read what happened as 0 or 1."""
     array = np.asarray(y)
-    if array.shape != (n_rows,) or array.dtype.kind not in "biuf" or not np.isin(array, (0, 1)).all():
+    if (
+        array.shape != (n_rows,)
+        or array.dtype.kind not in "biuf"
+        or not np.isin(array, (0, 1)).all()
+    ):
         raise InvalidInput(
             f"y has the shape {array.shape} and the type {array.dtype}: expected {n_rows} numbers, "
             "1 where it happened and 0 where it did not. Of labels give y == label."

@@ -197,9 +197,7 @@ def quantile_of_groups(
 def _read_labels(labels: Any) -> AnyArray:
     given = np.asarray(labels)
     if given.ndim != 1:
-        raise InvalidInput(
-            f"groups has the shape {given.shape}: expected one label for each row."
-        )
+        raise InvalidInput(f"groups has the shape {given.shape}: expected one label for each row.")
     if given.dtype.kind == "O":
         given = given.astype(str)
     if given.dtype.kind == "f" and np.isnan(given).any():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 from sklearn.isotonic import IsotonicRegression
+from tests.reference.venn_abers import venn_abers
 
 from spinney.errors import InvalidInput
 from spinney.uncertainty import (
@@ -23,7 +24,6 @@ from spinney.uncertainty import (
     temperature_curve,
 )
 from spinney.uncertainty.calibration.logistic import platt_targets
-from tests.reference.venn_abers import venn_abers
 
 RNG = np.random.default_rng(0)
 SCORES = RNG.normal(size=300)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from tests.reference.conformal import after_bootstrap, jackknife_plus, split_interval
 
 from spinney.errors import InvalidInput
 from spinney.uncertainty import (
@@ -19,7 +20,6 @@ from spinney.uncertainty import (
     split_intervals,
 )
 from spinney.uncertainty.out_of_bag import LeftOut
-from tests.reference.conformal import after_bootstrap, jackknife_plus, split_interval
 
 RNG = np.random.default_rng(0)
 NUMBERS = st.floats(-100, 100, width=32)
@@ -99,7 +99,10 @@ def test_weights_of_plus_intervals_are_repetitions(weights, level):
             left_out, residuals, level, minmax=minmax, sample_weight=weights
         )
         repeated = jackknife_plus_intervals(
-            np.repeat(left_out, weights, axis=1), np.repeat(residuals, weights), level, minmax=minmax
+            np.repeat(left_out, weights, axis=1),
+            np.repeat(residuals, weights),
+            level,
+            minmax=minmax,
         )
         assert np.array_equal(weighted.lower, repeated.lower)
         assert np.array_equal(weighted.upper, repeated.upper)

@@ -29,9 +29,7 @@ def test_brier_score_is_the_sum_of_its_parts(rows, n_bins, strategy):
     p, y, weights = (np.array(column) for column in zip(*rows, strict=True))
     if weights.sum() == 0:
         return
-    parts = brier_decomposition(
-        y, p / 20, n_bins=n_bins, strategy=strategy, sample_weight=weights
-    )
+    parts = brier_decomposition(y, p / 20, n_bins=n_bins, strategy=strategy, sample_weight=weights)
     total = parts.reliability - parts.resolution + parts.uncertainty + parts.within
     assert total == pytest.approx(parts.score, abs=1e-12)
     assert parts.score == pytest.approx(brier_score(y, p / 20, sample_weight=weights), abs=1e-12)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.reference.conformal import aps_score, aps_set, cross_set
 
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.uncertainty import PredictionSets, SetScore, conformal_sets, set_scores
 from spinney.uncertainty.checks import read_level
 from spinney.uncertainty.sets import plus_members
-from tests.reference.conformal import aps_score, aps_set, cross_set
 
 RNG = np.random.default_rng(0)
 

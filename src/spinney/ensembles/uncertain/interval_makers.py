@@ -217,7 +217,9 @@ class AfterBootstrap(IntervalMaker):
     ) -> None:
         bags = [_bag(rows, seed, number) for number in range(n_resamples)]
         # A bag holds repetitions: rows are drawn by their weights, and count once per draw.
-        self.members = fit_members(base, dataclasses.replace(rows, weights=None), bags, seed, n_jobs)
+        self.members = fit_members(
+            base, dataclasses.replace(rows, weights=None), bags, seed, n_jobs
+        )
         self.centre = self.members[0]
         unseen = np.ones((len(rows), n_resamples), bool)
         for number, bag in enumerate(bags):

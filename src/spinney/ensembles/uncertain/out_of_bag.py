@@ -59,7 +59,9 @@ class OutOfBagCalibration(Calibratable):
                 f"{type(self).__name__} predicts {self.model_.target.n_outputs} numbers per row, "
                 "and intervals are for one. Fit a forest for each."
             )
-        targets = self._numbers(y, len(unseen)) if how is None else self._class_codes(y, len(unseen))
+        targets = (
+            self._numbers(y, len(unseen)) if how is None else self._class_codes(y, len(unseen))
+        )
         answers = self._out_of_bag_answers(X, unseen)
         weights = read_counts(sample_weight, len(unseen))
         self._keep_out_of_bag(answers, targets, weights, how, by_class=by_class)

@@ -189,7 +189,9 @@ def _checked(pairs: Iterable[Any], n_rows: int, owner: str) -> list[Fold]:
             np.add.at(judged, fold[1], 1)
             folds.append((fold[0], fold[1]))
     if not folds:
-        raise InvalidParameter(f"cv of {owner}: expected one fold at least with rows in both parts.")
+        raise InvalidParameter(
+            f"cv of {owner}: expected one fold at least with rows in both parts."
+        )
     if judged.max() > 1:
         raise InvalidParameter(
             f"cv of {owner} judges row {int(judged.argmax())} in {judged.max()} folds. Give folds "

@@ -80,7 +80,7 @@ def platt_curve(scores: Any, y: Any, *, sample_weight: Any = None) -> PlattCurve
     --------
     >>> curve = platt_curve([-2.0, -1.0, 1.0, 2.0], [0, 0, 1, 1])
     >>> curve([-1.0, 0.0, 1.0]).round(3).tolist()
-    [0.327, 0.5, 0.673]
+    [0.338, 0.5, 0.662]
     """
     values = read_array("scores", scores)
     hits, weights = _read_rows(y, sample_weight, len(values))

@@ -68,9 +68,7 @@ def test_probabilities_of_two_classes_are_those_of_scikit_learn(method):
     assert np.allclose(*said, atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("method", "fit"), [("beta", beta_curve), ("venn_abers", VennAbers.of)]
-)
+@pytest.mark.parametrize(("method", "fit"), [("beta", beta_curve), ("venn_abers", VennAbers.of)])
 def test_curve_is_fitted_to_scores_out_of_folds(method, fit):
     train, y = doubled(300, 3, 2)
     folds = list(KFold(3).split(train))
@@ -144,7 +142,9 @@ def test_weight_is_a_repetition_and_zero_is_absence(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_pickle_clone_and_any_number_of_jobs(method):
     models = [
-        CalibratedClassifier(LogisticRegression(), method=method, n_jobs=n, random_state=0).fit(X, Y)
+        CalibratedClassifier(LogisticRegression(), method=method, n_jobs=n, random_state=0).fit(
+            X, Y
+        )
         for n in (1, 2)
     ]
     said = [model.predict_proba(X_NEW) for model in models]

@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor as TheirTree
+from tests.reference.conformal import jackknife_plus
 
 import spinney
 from spinney import (
@@ -24,7 +25,6 @@ from spinney import (
 )
 from spinney.datasets import make_friedman
 from spinney.errors import CannotSave, InvalidInput, InvalidParameter
-from tests.reference.conformal import jackknife_plus
 
 RNG = np.random.default_rng(0)
 TRAIN, TEST = make_friedman(1, 300, random_state=0), make_friedman(1, 300, random_state=1)
@@ -285,7 +285,10 @@ def test_parameters_that_make_no_sense_are_refused():
             "conditional_on='nowhere'",
         ),
         (ConformalRegressor(LinearRegression(), scale=LinearRegression()), "scale"),
-        (ConformalRegressor(LinearRegression(), cv=RepeatedKFold(n_splits=3, n_repeats=2)), "judges row"),
+        (
+            ConformalRegressor(LinearRegression(), cv=RepeatedKFold(n_splits=3, n_repeats=2)),
+            "judges row",
+        ),
         (ConformalRegressor(LinearRegression(), cv=[([0, 1], [1, 2])]), "has learnt from it"),
         (ConformalRegressor(LinearRegression(), cv=[([0, 1], [999])]), "numbers of rows below 300"),
         (ConformalRegressor(LinearRegression(), cv=[3]), "pairs of rows"),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
+from tests.reference.conformal import after_bootstrap, cross_set
 
 import spinney
 from spinney import (
@@ -26,7 +27,6 @@ from spinney.errors import InvalidFile, InvalidInput, InvalidParameter, NotCalib
 from spinney.io.save_load import from_bytes, to_bytes
 from spinney.model import sections
 from spinney.uncertainty import SetScore, conformal_sets, set_scores, split_intervals
-from tests.reference.conformal import after_bootstrap, cross_set
 
 RNG = np.random.default_rng(0)
 TRAIN, CAL, TEST = (make_friedman(1, n, random_state=s) for s, n in enumerate((200, 150, 300)))
@@ -370,9 +370,7 @@ SCORES = "attributes/calibration/scores"
         lambda meta, arrays: arrays.update({SCORES: arrays[SCORES][:0]}),
         lambda meta, arrays: arrays.update({"attributes/calibration/odd": arrays[SCORES]}),
         lambda meta, arrays: arrays.update({"attributes/calibration/weights": -arrays[SCORES] - 1}),
-        lambda meta, arrays: arrays.update(
-            {"attributes/calibration/codes": np.zeros(200, "<i4")}
-        ),
+        lambda meta, arrays: arrays.update({"attributes/calibration/codes": np.zeros(200, "<i4")}),
     ],
 )
 def test_file_with_a_damaged_calibration_is_refused(change):
