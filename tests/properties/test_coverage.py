@@ -3,8 +3,8 @@
 Each set gives one new row, so that sets are independent coins: of S sets the number that are
 covered is binomial. If each coin falls right with a probability of at least p, the number is below
 ``fewest(S, p)`` with a probability below 1e-6; where the probability is known exactly, it is above
-``most(S, p)`` with a probability below 1e-6 too. The seeds are fixed: a failure is a false alarm for
-one seed in a million, and never for the same seed only sometimes.
+``most(S, p)`` with a probability below 1e-6 too. The seeds are fixed: a failure is a false alarm
+for one seed in a million, and never for the same seed only sometimes.
 """
 
 import numpy as np
@@ -256,7 +256,7 @@ def least_squares_coverage(d, n_repeats, n=60, level=0.9):
 
 
 def test_jackknife_plus_keeps_what_the_jackknife_loses():
-    """n = 60, d = 60: the jackknife covers about 0.58, jackknife+ about 0.93 of the 0.9 asked for."""
+    """n = 60, d = 60, 0.9 asked for: the jackknife covers about 0.58, jackknife+ about 0.93."""
     jackknife, plus = least_squares_coverage(60, 15)
     assert jackknife < 0.75
     assert plus > 0.85

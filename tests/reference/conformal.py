@@ -18,7 +18,7 @@ def split_interval(residuals, prediction, level):
     return prediction - reach, prediction + reach
 
 
-def jackknife_plus(fit, X, y, x, level, folds=None):
+def jackknife_plus(fit, X, y, x, level, *, folds=None):
     """Barber et al. (2021): n fits, each without the fold of a row; its own row by default."""
     n = len(y)
     folds = np.arange(n) if folds is None else np.asarray(folds)

@@ -45,8 +45,10 @@ class PredictionIntervals(Result):
     @classmethod
     def of(cls, prediction: Any, lower: Any, upper: Any, level: Any) -> "PredictionIntervals":
         """Join predictions and bounds, which may be infinite."""
-        parts = (np.asarray(part, np.float64) for part in (prediction, lower, upper))
-        return cls(*map(read_only, parts), float(level))
+        centre, low, high = (
+            read_only(np.asarray(part, np.float64)) for part in (prediction, lower, upper)
+        )
+        return cls(centre, low, high, float(level))
 
     def __len__(self) -> int:
         return len(self.lower)
@@ -151,8 +153,8 @@ def jackknife_plus_intervals(
     residuals : n numbers
         |y - prediction| of each training row by the model that lacks it.
     level : float
-        1 - α. Coverage is at least 1 - 2α whatever the data, and about 1 - α for models that do
-        not hang on a single row; with ``minmax`` at least 1 - α.
+        1 - a. Coverage is at least 1 - 2a whatever the data, and about 1 - a for models that do
+        not hang on a single row; with ``minmax`` at least 1 - a.
     prediction : m numbers, optional
         What is predicted without an interval; the median over ``left_out`` if not given.
     minmax : bool
@@ -190,7 +192,7 @@ def jackknife_plus_intervals(
 def plus_bounds(
     left_out: FloatArray, residuals: FloatArray, level: Fraction, weights: FloatArray | None
 ) -> tuple[FloatArray, FloatArray]:
-    """Give the bounds of jackknife+: ⌊α (n + 1)⌋-th and ⌈(1 - α) (n + 1)⌉-th smallest ends.
+    """Give the bounds of jackknife+: ⌊a (n + 1)⌋-th and ⌈(1 - a) (n + 1)⌉-th smallest ends.
 
     The lower one is the same as the upper one, of everything turned round.
     """

@@ -86,8 +86,8 @@ def after_bootstrap_intervals(
     unseen : (n, n_members) booleans
         Whether a member was fitted without a training row.
     level : float
-        1 - α. Coverage is at least 1 - 2α (for a number of members that is drawn, as Kim, Xu and
-        Barber prove it) and about 1 - α for ensembles that do not hang on a single row.
+        1 - a. Coverage is at least 1 - 2a (for a number of members that is drawn, as Kim, Xu and
+        Barber prove it) and about 1 - a for ensembles that do not hang on a single row.
     sample_weight : n numbers, optional
         A weight of k counts as the row k times.
 
@@ -135,7 +135,7 @@ def _read_unseen(unseen: Any, n_members: int) -> AnyArray:
     lacks = np.asarray(unseen)
     if lacks.ndim != 2 or lacks.shape[1] != n_members or lacks.dtype.kind not in "biu":
         raise InvalidInput(
-            f"unseen has the shape {lacks.shape}: expected a boolean for each training row and each "
-            f"of {n_members} members."
+            f"unseen has the shape {lacks.shape}: expected a boolean for each training row and "
+            f"each of {n_members} members."
         )
     return lacks.astype(bool)

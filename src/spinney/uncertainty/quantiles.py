@@ -91,7 +91,7 @@ def quantile_of_rows(
 
 
 def needed_weight(level: Fraction, weights: FloatArray) -> float:
-    """Give the weight that covered rows must have: level (W + 1), rounded up if weights are whole."""
+    """Give the weight covered rows must have: level (W + 1), rounded up if weights are whole."""
     exact = level * (Fraction(float(weights.sum())) + 1)
     if bool((weights == np.rint(weights)).all()):
         return float(math.ceil(exact))

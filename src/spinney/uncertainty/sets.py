@@ -24,6 +24,8 @@ METHODS = ("aps", "raps", "lac")
 """How badly a class fits a row: by the classes that fit better, the same with a price for long
 sets, by its probability alone."""
 
+_GRID = 2.0**40
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PredictionSets(Result):
@@ -129,7 +131,7 @@ class SetScore:
         probability: sets come out as small as the level allows.
         """
         if self.method == "lac":
-            return np.asarray(1.0 - probabilities)
+            return _on_grid(1.0 - probabilities)
         order = np.argsort(-probabilities, axis=-1, kind="stable")
         own = np.take_along_axis(probabilities, order, axis=-1)
         mass = np.cumsum(own, axis=-1)
@@ -139,7 +141,7 @@ class SetScore:
             beyond = np.arange(1, probabilities.shape[-1] + 1) - self.free
             mass = mass + self.penalty * np.maximum(beyond, 0)
         scores = np.empty_like(mass)
-        np.put_along_axis(scores, order, mass, axis=-1)
+        np.put_along_axis(scores, order, _on_grid(mass), axis=-1)
         return scores
 
     def of_labels(
@@ -261,13 +263,13 @@ def plus_members(
     """Give the sets of jackknife+ and CV+; booleans (m, n_classes).
 
     A class is left out where, of the training rows, too many scored lower than it does by the
-    model that lacks the row (Romano, Sesia & Candès 2020). Coverage is at least 1 - 2α.
+    model that lacks the row (Romano, Sesia & Candès 2020). Coverage is at least 1 - 2 alpha.
 
     Parameters
     ----------
     scores : (n,) of the training rows, each by the model that lacks it
     left_out : (m, n, n_classes) of new rows by the same models
-    level : 1 - α
+    level : 1 - alpha
     weights : (n,) or None
     of_class : (n,) classes of the training rows, to look at those of the same class only; or None
     """
@@ -281,6 +283,11 @@ def plus_members(
         weight = there.sum(axis=1) if some is None else there @ some
         members[:, code] = few_enough(weight, level, some, there.shape[1])
     return members
+
+
+def _on_grid(scores: FloatArray) -> FloatArray:
+    """Round so that equals are equal: all classes together are 1, however they are added up."""
+    return np.rint(scores * _GRID) / _GRID
 
 
 def _is_real(value: Any) -> bool:

@@ -57,7 +57,7 @@ def test_plus_intervals_are_the_definition_with_all_fits(folds, level):
     left_out = np.column_stack([model(new) for model in models])
     found = jackknife_plus_intervals(left_out, residuals, level)
     for row in range(5):
-        expected = jackknife_plus(least_squares, X, y, new[row], level, folds)
+        expected = jackknife_plus(least_squares, X, y, new[row], level, folds=folds)
         assert (found.lower[row], found.upper[row]) == pytest.approx(expected, abs=1e-12)
 
 

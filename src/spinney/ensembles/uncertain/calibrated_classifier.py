@@ -31,11 +31,11 @@ class CalibratedClassifier(ClassifierMixin, Around):
         Any with scikit-learn's methods and ``predict_proba`` or ``decision_function``; None for
         gradient boosting.
     method : {"platt", "isotonic", "beta", "venn_abers", "temperature"}
-        "platt": a logistic curve of the log-odds (or raw scores), two parameters. "beta": three, and
-        the identity is one of its curves; needs ``predict_proba``. "isotonic": any rising curve;
-        wants a thousand rows or more. "venn_abers": isotonic with the new row added under either
-        label, which keeps small sets honest; see ``probability_bounds``. "temperature": makes all
-        probabilities bolder or more timid, and leaves the order of classes.
+        "platt": a logistic curve of the log-odds (or raw scores), two parameters. "beta": three,
+        and the identity is one of its curves; needs ``predict_proba``. "isotonic": any rising
+        curve; wants a thousand rows or more. "venn_abers": isotonic with the new row added under
+        either label, which keeps small sets honest; see ``probability_bounds``. "temperature":
+        makes all probabilities bolder or more timid, and leaves the order of classes.
     cv : int, float, splitter, iterable of pairs, "prefit" or None
         Folds, by default 5; a float is the share of rows that is held back once; with "prefit"
         the estimator is fitted and the curve learnt from all rows given to ``fit``.
@@ -61,8 +61,8 @@ class CalibratedClassifier(ClassifierMixin, Around):
 
     References
     ----------
-    Platt (1999); Zadrozny & Elkan (2002), KDD; Kull, Silva Filho & Flach (2017), AISTATS; Vovk, Petej
-    & Fedorova (2015), NeurIPS; Guo, Pleiss, Sun & Weinberger (2017), ICML.
+    Platt (1999); Zadrozny & Elkan (2002), KDD; Kull, Silva Filho & Flach (2017), AISTATS; Vovk,
+    Petej & Fedorova (2015), NeurIPS; Guo, Pleiss, Sun & Weinberger (2017), ICML.
 
     Examples
     --------
@@ -71,8 +71,8 @@ class CalibratedClassifier(ClassifierMixin, Around):
     >>> from spinney.uncertainty import log_loss
     >>> train, test = make_twonorm(400, random_state=0), make_twonorm(400, random_state=1)
     >>> tree = DecisionTreeClassifier(min_samples_leaf=3).fit(train.X, train.y)
-    >>> model = CalibratedClassifier(tree, method="venn_abers", random_state=0).fit(train.X, train.y)
-    >>> hits = test.y == model.classes_[1]
+    >>> model = CalibratedClassifier(tree, method="venn_abers", random_state=0)
+    >>> hits = test.y == model.fit(train.X, train.y).classes_[1]
     >>> before, after = (log_loss(hits, m.predict_proba(test.X)[:, 1]) for m in (tree, model))
     >>> after < before / 2
     True

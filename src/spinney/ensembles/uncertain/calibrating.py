@@ -48,7 +48,7 @@ class Calibratable:
     classes_: AnyArray
     calibration_: Calibration
 
-    @available_if(_predicts_a_target)
+    @available_if(_predicts_a_target)  # type: ignore[untyped-decorator]
     def calibrate(
         self,
         X: TableLike,
@@ -102,7 +102,7 @@ class Calibratable:
         )
         return self
 
-    @available_if(_predicts_numbers)
+    @available_if(_predicts_numbers)  # type: ignore[untyped-decorator]
     def predict_interval(self, X: TableLike, level: float = 0.9) -> PredictionIntervals:
         """Give for each row an interval that holds its target with a probability.
 
@@ -116,12 +116,12 @@ class Calibratable:
         Returns
         -------
         PredictionIntervals
-            ``prediction``, ``lower``, ``upper``; with ``width``, ``coverage(y)`` and ``to_frame()``.
+            ``prediction``, ``lower``, ``upper``; with ``width``, ``coverage(y)``, ``to_frame()``.
         """
         share = read_level(level)
         return self._intervals(X, share, self._kept())
 
-    @available_if(_predicts_classes)
+    @available_if(_predicts_classes)  # type: ignore[untyped-decorator]
     def predict_set(self, X: TableLike, level: float = 0.9) -> PredictionSets:
         """Give for each row a set of classes that holds its own with a probability.
 

@@ -34,9 +34,9 @@ class ConformalClassifier(ClassifierMixin, Around):
 
     The promise needs nothing of the classifier nor of the data but that rows are exchangeable: that
     new rows come from where the old ones came from. With a share of the rows held back
-    (``cv=0.25``) sets of level 1 - α hold the class of a row with a probability of at least 1 - α;
-    with folds (``cv=5``), where all rows are learnt from and all judge, of at least about 1 - 2α,
-    and in practice of about 1 - α.
+    (``cv=0.25``) sets of level 1 - a hold the class of a row with a probability of at least 1 - a;
+    with folds (``cv=5``), where all rows are learnt from and all judge, of at least about 1 - 2a,
+    and in practice of about 1 - a.
 
     Spinney's own ensembles have ``calibrate`` and ``predict_set`` themselves, and go into files
     with what they know; forests need no held back rows for it.

@@ -38,23 +38,18 @@ class ConformalRegressor(RegressorMixin, Around):
     """Intervals around any regressor, of ours or not, that hold as many targets as they promise.
 
     The promise needs nothing of the regressor nor of the data but that rows are exchangeable: that
-    new rows come from where the old ones came from. With 1 - α the level asked for:
+    new rows come from where the old ones came from. Asked for a share 1 - a:
 
-    ============== ======== ====================== ===========================================
-    method         fits     coverage               how
-    ============== ======== ====================== ===========================================
-    "split"        1        at least 1 - α         errors on rows held back
-    "cv+"          k + 1    at least 1 - 2α - √(2/n),  errors out of folds, each with its model
-                            about 1 - α
-    "minmax"       k + 1    about 1 - α or more    the same, wider
-    "jackknife+"   n + 1    at least 1 - 2α,       a model for each row left out
-                            about 1 - α
-    "jackknife+ab" B        as "jackknife+"        B bags; rows by the members that lack them
-    "cqr"          1 or 3   at least 1 - α         quantiles, moved until they cover
-    ============== ======== ====================== ===========================================
+    - "split": errors on rows held back; 1 fit; covers at least 1 - a.
+    - "cv+": errors out of k folds, each with the model that lacks the fold; k + 1 fits; at least
+      1 - 2a - sqrt(2 / n), about 1 - a in practice.
+    - "minmax": the same, wider.
+    - "jackknife+": a model for each row left out; n + 1 fits; at least 1 - 2a, about 1 - a.
+    - "jackknife+ab": members on bags, each row by those that lack it; as "jackknife+".
+    - "cqr": quantiles, moved until they cover; 1 or 3 fits; at least 1 - a.
 
-    Spinney's own ensembles have ``calibrate`` and ``predict_interval`` themselves, and go into files
-    with what they know; forests need no held back rows for it.
+    Spinney's own ensembles have ``calibrate`` and ``predict_interval`` themselves, and go into
+    files with what they know; forests need no held back rows for it.
 
     Parameters
     ----------
@@ -94,9 +89,9 @@ class ConformalRegressor(RegressorMixin, Around):
 
     References
     ----------
-    Vovk, Gammerman & Shafer (2005), Algorithmic learning in a random world; Barber, Candès, Ramdas &
-    Tibshirani (2021), Annals of Statistics 49; Kim, Xu & Barber (2020), NeurIPS; Romano, Patterson
-    & Candès (2019), NeurIPS.
+    Vovk, Gammerman & Shafer (2005), Algorithmic learning in a random world; Barber, Candès, Ramdas
+    & Tibshirani (2021), Annals of Statistics 49; Kim, Xu & Barber (2020), NeurIPS; Romano,
+    Patterson & Candès (2019), NeurIPS.
 
     Examples
     --------
@@ -174,7 +169,7 @@ class ConformalRegressor(RegressorMixin, Around):
         return self
 
     def predict(self, X: TableLike) -> FloatArray:
-        """Predict as the estimator does; of "jackknife+ab" the mean of the bags, of "cqr" the median.
+        """Predict as the estimator does; "jackknife+ab": the mean of bags, "cqr": the median.
 
         Parameters
         ----------
@@ -249,5 +244,6 @@ class ConformalRegressor(RegressorMixin, Around):
             )
         pair = None if fold is None else fold[0]
         if self.method == "cqr":
-            return Quantiles(base, rows, pair, seed, self.quantiles, self.conditional_on)
-        return Split(base, rows, pair, seed, self.scale, self.conditional_on)
+            pairs = self.quantiles
+            return Quantiles(base, rows, pair, seed, quantiles=pairs, on=self.conditional_on)
+        return Split(base, rows, pair, seed, scale=self.scale, on=self.conditional_on)

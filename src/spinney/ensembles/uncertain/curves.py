@@ -22,7 +22,7 @@ _FITTERS: dict[str, Any] = {
     "venn_abers": VennAbers.of,
 }
 _LEAST_SHARE = 1e-5
-"""Shares are kept this far from 0 and 1 before logarithms: one that is 0 of a few trees is not nil."""
+"""Shares are kept this far from 0 and 1 before logarithms: none of a few trees is not never."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,8 +120,8 @@ def raw_scores(method: str, member: Any, X: Any, classes: AnyArray) -> FloatArra
         return np.log(inside) - (np.log1p(-inside) if method == "platt" else 0.0)
     if method == "beta":
         raise InvalidInput(
-            f"{type(member).__name__} has no predict_proba, and method='beta' makes probabilities of "
-            "probabilities. Use method='platt' or 'isotonic'."
+            f"{type(member).__name__} has no predict_proba, and method='beta' makes probabilities "
+            "of probabilities. Use method='platt' or 'isotonic'."
         )
     return decisions_said(member, X, classes)
 

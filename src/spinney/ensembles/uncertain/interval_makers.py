@@ -22,7 +22,7 @@ from spinney.uncertainty.quantiles import Groups, quantile_of_groups
 
 Bounds = tuple[FloatArray, FloatArray]
 _LEAST_SCALE = 1e-3
-"""A scale is at least this share of the mean one: who expects no error at all, expects too little."""
+"""A scale is at least this share of the mean error: nobody may expect none at all."""
 _SCALE_FOLDS = 5
 
 
@@ -76,7 +76,7 @@ class Split(HeldOut):
     """Errors on rows that were held back, perhaps divided by those that were to be expected."""
 
     def __init__(
-        self, base: Any, rows: GivenRows, fold: Fold | None, seed: int, scale: Any, on: Any
+        self, base: Any, rows: GivenRows, fold: Fold | None, seed: int, *, scale: Any, on: Any
     ) -> None:
         self.centre, (learn, judge) = _learnt(base, rows, fold, seed)
         self.scale: Any = None
@@ -122,7 +122,7 @@ class Quantiles(HeldOut):
     """Quantiles, moved as far as rows that were held back ask for."""
 
     def __init__(
-        self, base: Any, rows: GivenRows, fold: Fold | None, seed: int, quantiles: Any, on: Any
+        self, base: Any, rows: GivenRows, fold: Fold | None, seed: int, *, quantiles: Any, on: Any
     ) -> None:
         self.quantiles = _read_pair(quantiles)
         self.at_predict = "quantiles" in inspect.signature(base.predict).parameters
@@ -188,13 +188,12 @@ class LeaveOut(IntervalMaker):
         """Leave out one row at a time, or one group."""
         if len(rows) < 2:
             divide(2, rows, seed, "ConformalRegressor")
-        groups = np.arange(len(rows)) if rows.groups is None else _codes(rows.groups)
+        own = rows.group_codes()
+        groups = np.arange(len(rows)) if own is None else own
         folds = [
             (np.flatnonzero(groups != one), np.flatnonzero(groups == one))
             for one in range(int(groups.max()) + 1)
         ]
-        if len(folds) < 2:
-            raise InvalidInput("All rows are of one group: expected two groups at least.")
         return cls(base, rows, folds, seed, n_jobs)
 
     def bounds(self, X: TableLike, level: Fraction) -> Bounds:
@@ -258,19 +257,14 @@ class AfterBootstrap(IntervalMaker):
 
 def _bag(rows: GivenRows, seed: int, number: int) -> AnyArray:
     """Draw rows with replacement, or whole groups."""
-    if rows.groups is None:
+    codes = rows.group_codes()
+    if codes is None:
         weights = np.ones(len(rows)) if rows.weights is None else rows.weights
         return draw_rows(weights, seed=seed, number=number)
-    codes = _codes(rows.groups)
     n_groups = int(codes.max()) + 1
     generator = np.random.default_rng(random_bits(seed, Stream.ROWS, number))
     drawn = generator.integers(n_groups, size=n_groups)
     return np.concatenate([np.flatnonzero(codes == one) for one in drawn])
-
-
-def _codes(groups: AnyArray) -> AnyArray:
-    labels = groups.astype(str) if groups.dtype.kind == "O" else groups
-    return np.asarray(np.unique(labels, return_inverse=True)[1])
 
 
 def _read_pair(quantiles: Any) -> tuple[float, float]:

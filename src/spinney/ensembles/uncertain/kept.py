@@ -58,11 +58,14 @@ class Calibration(Result):
         numbers: tuple[float, float] = (0.0, 0.0),
     ) -> "Calibration":
         """Keep scores whose rows do not matter any more; sorted, and without those that count 0."""
-        order = np.argsort(scores, kind="stable")
+        keys = [part for part in (codes, weights, scores) if part is not None]
+        order = np.lexsort(keys)  # by scores; ties by the rest, so that no order of rows is told
         if weights is not None:
             order = order[weights[order] > 0]
-        parts = (None if part is None else part[order] for part in (scores, weights, codes))
-        return cls("held_out", method, *map(_frozen, parts), numbers)
+        first, second, third = (
+            None if part is None else read_only(part[order]) for part in (scores, weights, codes)
+        )
+        return cls("held_out", method, np.asarray(first), second, third, numbers)
 
     @property
     def set_score(self) -> SetScore:
@@ -131,9 +134,12 @@ class Calibration(Result):
             or (codes is not None and codes.min(initial=0) < 0)
         ):
             raise InvalidModel(_UNKNOWN)
-        copies = (None if part is None else part.copy() for part in (scores, weights, codes))
+        own, counts, kinds = (
+            None if part is None else read_only(part.copy()) for part in (scores, weights, codes)
+        )
         first, second = meta["numbers"]
-        return cls(meta["source"], meta["method"], *map(_frozen, copies), (first, second))
+        numbers = (first, second)
+        return cls(meta["source"], meta["method"], np.asarray(own), counts, kinds, numbers)
 
 
 def _is_plain(meta: Any) -> bool:
@@ -151,7 +157,3 @@ def _is_plain(meta: Any) -> bool:
 
 def _are_weights(weights: FloatArray) -> bool:
     return bool(np.isfinite(weights).all() and (weights >= 0).all() and weights.any())
-
-
-def _frozen(array: Any) -> Any:
-    return None if array is None else read_only(np.ascontiguousarray(array))

@@ -37,8 +37,8 @@ class OutOfBagCalibration(Calibratable):
 
         Each row is predicted by the trees that did not see it, so no rows need be held back. A
         forest fitted with ``oob_score=True`` has done this already. Intervals and sets are then
-        those of the jackknife+-after-bootstrap: of level 1 - α they hold at least a share of about
-        1 - 2α of the targets whatever the data, and in practice about 1 - α.
+        those of the jackknife+-after-bootstrap: of level 1 - a they hold at least a share of about
+        1 - 2a of the targets whatever the data, and in practice about 1 - a.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class OutOfBagCalibration(Calibratable):
         unseen = self.out_of_bag(X)
         if not self._leaves_rows_out():
             raise InvalidParameter(
-                f"Every tree of this {type(self).__name__} saw all rows, so nothing is known out of "
+                f"Every tree of this {type(self).__name__} saw all rows: nothing is known out of "
                 "bag. Fit with bootstrap=True, or calibrate(X, y) with rows that fit has not seen."
             )
         return np.asarray(unseen)

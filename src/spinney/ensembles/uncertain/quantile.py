@@ -49,7 +49,7 @@ class QuantileCalibration(Calibratable):
         --------
         >>> from spinney import QuantileForestRegressor
         >>> from spinney.datasets import make_friedman
-        >>> train, test = make_friedman(1, 500, random_state=0), make_friedman(1, 500, random_state=1)
+        >>> train, test = (make_friedman(1, 500, random_state=seed) for seed in (0, 1))
         >>> forest = QuantileForestRegressor(random_state=0).fit(train.X, train.y)
         >>> forest = forest.calibrate_out_of_bag(train.X, train.y)
         >>> 0.85 < forest.predict_interval(test.X, 0.9).coverage(test.y) < 0.95
@@ -64,9 +64,9 @@ class QuantileCalibration(Calibratable):
         if not known.any():
             raise InvalidInput(
                 "There is no row that some tree did not see, so nothing is known out of bag. Grow "
-                "more trees with bootstrap=True, or calibrate(X, y) with rows that fit has not seen."
+                "trees with bootstrap=True, or calibrate(X, y) with rows that fit has not seen."
             )
-        scores = quantile_scores(*found[known].T, targets[known])
+        scores = quantile_scores(found[known, 0], found[known, 1], targets[known])
         weights = None if weights is None else weights[known]
         kept = Calibration.held_out("quantiles", scores, weights, None, pair)
         self.calibration_ = dataclasses.replace(kept, source="out_of_bag")

@@ -47,6 +47,16 @@ class GivenRows:
         """Give some rows of the table."""
         return _safe_indexing(self.X, rows)
 
+    def group_codes(self) -> AnyArray | None:
+        """Give the groups of rows by their places; None: there are none."""
+        if self.groups is None:
+            return None
+        labels = self.groups.astype(str) if self.groups.dtype.kind == "O" else self.groups
+        codes = np.unique(labels, return_inverse=True)[1]
+        if codes.max() == 0:
+            raise InvalidInput("All rows are of one group: expected two groups at least to divide.")
+        return np.asarray(codes)
+
     def weights_of(self, rows: AnyArray) -> FloatArray | None:
         """Give the weights of some rows; None: all are 1."""
         return None if self.weights is None else self.weights[rows]
@@ -113,21 +123,18 @@ def divide(cv: Any, rows: GivenRows, seed: int, owner: str) -> list[Fold]:
     if isinstance(cv, numbers.Real):
         return [_by_mask(_held_out(float(cv), rows, seed))]
     if hasattr(cv, "split"):
-        return _checked(cv.split(rows.X, rows.y, rows.groups), len(rows), owner)
-    return _checked((_still_there(pair, rows) for pair in cv), len(rows), owner)
+        return _checked(cv.split(rows.X, rows.y, rows.groups), rows, owner)
+    return _checked((_still_there(pair, rows) for pair in cv), rows, owner)
 
 
 def _dealt(rows: GivenRows, seed: int) -> AnyArray:
-    """Number the rows so that neighbours in number are alike: rows of a class stand together.
+    """Give the rows numbers, by chance; those of a class follow each other.
 
     Rows of a group have the same number.
     """
     generator = np.random.default_rng(random_bits(seed, Stream.ROWS, 0))
-    if rows.groups is not None:
-        labels = rows.groups.astype(str) if rows.groups.dtype.kind == "O" else rows.groups
-        groups = np.unique(labels, return_inverse=True)[1]
-        if groups.max() == 0:
-            raise InvalidInput("All rows are of one group: expected two groups at least to divide.")
+    groups = rows.group_codes()
+    if groups is not None:
         return np.asarray(generator.permutation(int(groups.max()) + 1)[groups])
     shuffled = generator.permutation(len(rows))
     if rows.codes is not None:
@@ -155,7 +162,7 @@ def _by_mask(judged: AnyArray) -> Fold:
 def _still_there(pair: Any, rows: GivenRows) -> Fold:
     """Give rows by their numbers among those that have weight."""
     try:
-        learn, judge = (np.asarray(part) for part in pair)
+        learn, judge = (_numbers_of(part) for part in pair)
     except (TypeError, ValueError):
         raise InvalidParameter(
             f"cv holds {pair!r}: expected pairs of rows to learn from and rows to judge."
@@ -164,30 +171,35 @@ def _still_there(pair: Any, rows: GivenRows) -> Fold:
         return learn, judge
     place = np.full(rows.n_given, -1)
     place[rows.kept] = np.arange(len(rows.kept))
-    out = [place[np.flatnonzero(p) if p.dtype.kind == "b" else p] for p in (learn, judge)]
-    return out[0][out[0] >= 0], out[1][out[1] >= 0]
+    if max(learn.max(initial=0), judge.max(initial=0)) >= rows.n_given:
+        raise InvalidParameter(f"cv: expected numbers of rows below {rows.n_given}.")
+    learn, judge = place[learn], place[judge]
+    return learn[learn >= 0], judge[judge >= 0]
 
 
-def _checked(pairs: Iterable[Any], n_rows: int, owner: str) -> list[Fold]:
+def _checked(pairs: Iterable[Any], rows: GivenRows, owner: str) -> list[Fold]:
     """Refuse folds in which a row is judged twice, or judged by who has learnt from it."""
     folds: list[Fold] = []
+    n_rows, groups = len(rows), rows.group_codes()
     judged = np.zeros(n_rows, np.int64)
-    for learn, judge in pairs:
-        parts = [np.asarray(part) for part in (learn, judge)]
-        fold = tuple(np.flatnonzero(p) if p.dtype.kind == "b" else p for p in parts)
-        wrong = any(
-            len(p) and (p.dtype.kind not in "iu" or p.min() < 0 or p.max() >= n_rows) for p in fold
-        )
-        if wrong:
+    for pair in pairs:
+        learn, judge = (_numbers_of(part) for part in pair)
+        if any(len(part) and (part.min() < 0 or part.max() >= n_rows) for part in (learn, judge)):
             raise InvalidParameter(f"cv of {owner}: expected numbers of rows below {n_rows}.")
-        if np.intersect1d(*fold).size:
+        both = np.intersect1d(learn, judge)
+        if both.size:
             raise InvalidParameter(
-                f"cv of {owner}: row {int(np.intersect1d(*fold)[0])} is judged by a member that "
-                "has learnt from it. Give folds that have no row in both parts."
+                f"cv of {owner}: row {int(both[0])} is judged by a member that has learnt from it. "
+                "Give folds that have no row in both parts."
             )
-        if len(fold[0]) and len(fold[1]):
-            np.add.at(judged, fold[1], 1)
-            folds.append((fold[0], fold[1]))
+        if groups is not None and np.intersect1d(groups[learn], groups[judge]).size:
+            raise InvalidParameter(
+                f"cv of {owner} divides a group: rows of it are learnt from and others judged. "
+                "Give a splitter that looks at groups, GroupKFold for instance, or a number."
+            )
+        if len(learn) and len(judge):
+            np.add.at(judged, judge, 1)
+            folds.append((learn, judge))
     if not folds:
         raise InvalidParameter(
             f"cv of {owner}: expected one fold at least with rows in both parts."
@@ -198,3 +210,13 @@ def _checked(pairs: Iterable[Any], n_rows: int, owner: str) -> list[Fold]:
             "that judge each row once at most, KFold for instance."
         )
     return folds
+
+
+def _numbers_of(rows: Any) -> AnyArray:
+    """Give rows by their numbers; a mask says which."""
+    part = np.asarray(rows)
+    if part.dtype.kind == "b":
+        return np.flatnonzero(part)
+    if part.ndim != 1 or (len(part) and part.dtype.kind not in "iu"):
+        raise InvalidParameter(f"cv holds {rows!r}: expected numbers of rows, or a mask.")
+    return part.astype(np.int64)

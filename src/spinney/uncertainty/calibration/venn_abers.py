@@ -60,8 +60,8 @@ class VennAbers:
         each = np.ones(len(values)) if given is None else given
         values, hits, each = values[each > 0], hits[each > 0], each[each > 0]
         distinct, places = np.unique(values, return_inverse=True)
-        sums = np.bincount(places, each * hits, len(distinct))
-        weights = np.bincount(places, each, len(distinct))
+        sums: FloatArray = np.bincount(places, each * hits, len(distinct)).astype(np.float64)
+        weights: FloatArray = np.bincount(places, each, len(distinct)).astype(np.float64)
         before = _last_blocks(sums, weights)
         turned = _last_blocks((weights - sums)[::-1], weights[::-1])[::-1].copy()
         turned[:, 0] = len(distinct) - turned[:, 0]

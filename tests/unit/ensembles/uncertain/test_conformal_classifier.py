@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import beta
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.model_selection import KFold
@@ -14,6 +15,7 @@ from tests.reference.conformal import aps_score, aps_set, cross_set
 import spinney
 from spinney import ConformalClassifier, RandomForestClassifier
 from spinney.errors import CannotSave, InvalidInput, InvalidParameter
+from spinney.uncertainty import conformal_rank
 
 RNG = np.random.default_rng(0)
 
@@ -33,7 +35,9 @@ X_NEW, Y_NEW = blobs(1500, 1)
 def test_sets_cover_at_least_about_as_many_as_promised(method, cv):
     model = ConformalClassifier(GaussianNB(), method=method, cv=cv, random_state=0).fit(X, Y)
     found = model.predict_set(X_NEW, 0.9)
-    assert 0.86 < found.coverage(Y_NEW) < 0.99
+    # Of 120 rows held back the coverage is Beta distributed: a millionth of the seeds are below.
+    least = beta(conformal_rank(120, 0.9), 121 - conformal_rank(120, 0.9)).ppf(1e-6)
+    assert least < found.coverage(Y_NEW) < 0.99
     assert found.classes.tolist() == [0, 1, 2]
     assert 1.0 < found.mean_size < 2.9
     assert (found.members <= model.predict_set(X_NEW, 0.99).members).all()

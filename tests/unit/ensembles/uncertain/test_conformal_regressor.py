@@ -44,7 +44,7 @@ def small(method):
 
 def made(method, **changes):
     parameters = {"n_resamples": 12, "random_state": 0, **changes}
-    return ConformalRegressor(small(method), method=method, **parameters)
+    return ConformalRegressor(**{"estimator": small(method), "method": method, **parameters})
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -70,7 +70,7 @@ def test_jackknife_plus_and_cross_validation_plus_are_the_definition(level):
     for model, own in ((one, None), (several, folds)):
         found = model.predict_interval(new, level)
         for row in range(3):
-            expected = jackknife_plus(linear, X, y, new[row], level, own)
+            expected = jackknife_plus(linear, X, y, new[row], level, folds=own)
             assert (found.lower[row], found.upper[row]) == pytest.approx(expected, abs=1e-10)
 
 
@@ -197,8 +197,12 @@ def test_groups_are_never_divided(method):
 def test_folds_may_be_a_splitter_of_any_kind():
     groups = np.arange(300) // 10
     for cv in (KFold(4), GroupKFold(3), TimeSeriesSplit(4), [(range(200), range(200, 300))]):
-        model = ConformalRegressor(LinearRegression(), cv=cv).fit(TRAIN.X, TRAIN.y, groups=groups)
+        own = groups if isinstance(cv, GroupKFold | list) else None
+        model = ConformalRegressor(LinearRegression(), cv=cv).fit(TRAIN.X, TRAIN.y, groups=own)
         assert model.predict_interval(TEST.X, 0.9).coverage(TEST.y) > 0.84
+    halves = [(np.arange(0, 300, 2), np.arange(1, 300, 2))]
+    with pytest.raises(InvalidParameter, match="divides a group"):
+        ConformalRegressor(LinearRegression(), cv=halves).fit(TRAIN.X, TRAIN.y, groups=groups)
     in_time = ConformalRegressor(LinearRegression(), cv=TimeSeriesSplit(4)).fit(TRAIN.X, TRAIN.y)
     assert len(in_time.intervals_.errors) == 240  # the first rows are judged by nobody
 
@@ -217,7 +221,8 @@ def test_same_for_any_number_of_jobs_and_for_one_seed():
 
 def test_rows_answer_the_same_alone_and_in_company():
     for method in METHODS:
-        model = made(method).fit(TRAIN.X, TRAIN.y)
+        base = DecisionTreeRegressor(max_depth=3) if method != "cqr" else small("cqr")
+        model = made(method, estimator=base).fit(TRAIN.X[:60], TRAIN.y[:60])
         together = model.predict_interval(TEST.X[:5], 0.8)
         alone = model.predict_interval(TEST.X[2:3], 0.8)
         assert (alone.lower[0], alone.upper[0]) == (together.lower[2], together.upper[2])
@@ -225,7 +230,7 @@ def test_rows_answer_the_same_alone_and_in_company():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_pickle_and_clone(method):
-    model = made(method).fit(TRAIN.X, TRAIN.y)
+    model = made(method).fit(TRAIN.X[:60], TRAIN.y[:60])
     again = pickle.loads(pickle.dumps(model))
     one, two = (m.predict_interval(TEST.X, 0.9) for m in (model, again))
     assert np.array_equal(one.lower, two.lower)

@@ -23,9 +23,8 @@ from spinney import (
 from spinney.datasets import make_friedman
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.uncertain.kept import Calibration
-from spinney.errors import InvalidFile, InvalidInput, InvalidParameter, NotCalibrated
+from spinney.errors import InvalidInput, InvalidParameter, NotCalibrated
 from spinney.io.save_load import from_bytes, to_bytes
-from spinney.model import sections
 from spinney.uncertainty import SetScore, conformal_sets, set_scores, split_intervals
 
 RNG = np.random.default_rng(0)
@@ -337,62 +336,6 @@ def test_rows_and_words_that_make_no_sense_are_refused():
     for level in (0, 1, np.nan, "0.9"):
         with pytest.raises(InvalidParameter, match="level="):
             numbers.predict_interval(TEST.X, level)
-
-
-def rewritten(model, change):
-    """The file of a model with something in it changed, and checksums that fit."""
-    contents = sections.unpack(to_bytes(model))
-    meta, arrays = contents.meta, {name: array.copy() for name, array in contents.arrays.items()}
-    change(meta["attributes"], arrays)
-    return sections.pack(meta, arrays, version=contents.format_version)
-
-
-SCORES = "attributes/calibration/scores"
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda meta, arrays: meta.pop("calibration"),
-        lambda meta, arrays: meta.update(calibration=3),
-        lambda meta, arrays: meta["calibration"].update(source="thin air"),
-        lambda meta, arrays: meta["calibration"].update(method="aps"),
-        lambda meta, arrays: meta["calibration"].update(method=[]),
-        lambda meta, arrays: meta["calibration"].update(numbers=[0.0]),
-        lambda meta, arrays: meta["calibration"].update(numbers=["a", "b"]),
-        lambda meta, arrays: meta["calibration"].update(more=1),
-        lambda meta, arrays: arrays.pop(SCORES),
-        lambda meta, arrays: arrays.update({SCORES: arrays[SCORES].astype("<f4")}),
-        lambda meta, arrays: arrays.update({SCORES: arrays[SCORES].reshape(1, -1)}),
-        lambda meta, arrays: arrays.update({SCORES: arrays[SCORES] * np.nan}),
-        lambda meta, arrays: arrays.update({SCORES: arrays[SCORES] + np.inf}),
-        lambda meta, arrays: arrays.update({SCORES: arrays[SCORES][:-1]}),
-        lambda meta, arrays: arrays.update({SCORES: arrays[SCORES][:0]}),
-        lambda meta, arrays: arrays.update({"attributes/calibration/odd": arrays[SCORES]}),
-        lambda meta, arrays: arrays.update({"attributes/calibration/weights": -arrays[SCORES] - 1}),
-        lambda meta, arrays: arrays.update({"attributes/calibration/codes": np.zeros(200, "<i4")}),
-    ],
-)
-def test_file_with_a_damaged_calibration_is_refused(change):
-    forest = RandomForestRegressor(10, random_state=0).fit(TRAIN.X, TRAIN.y)
-    forest.calibrate_out_of_bag(TRAIN.X, TRAIN.y)
-    assert from_bytes(rewritten(forest, lambda meta, arrays: None)).calibration_ is not None
-    with pytest.raises(InvalidFile):
-        from_bytes(rewritten(forest, change))
-
-
-def test_calibration_of_another_estimator_is_refused():
-    votes = RandomForestClassifier(30, random_state=0).fit(TRAIN.X, classes(TRAIN, 3))
-    votes.calibrate_out_of_bag(TRAIN.X, classes(TRAIN, 3), by_class=True)
-    codes = "attributes/calibration/codes"
-    with pytest.raises(InvalidFile):
-        from_bytes(rewritten(votes, lambda _, arrays: arrays.update({codes: arrays[codes] + 3})))
-    boosted = GradientBoostingRegressor(max_iter=2).fit(TRAIN.X, TRAIN.y).calibrate(CAL.X, CAL.y)
-    for source in ("out_of_bag",):
-        with pytest.raises(InvalidFile):
-            from_bytes(
-                rewritten(boosted, lambda meta, _: meta["calibration"].update(source=source))  # noqa: B023
-            )
 
 
 def test_calibration_prints_as_a_table():
