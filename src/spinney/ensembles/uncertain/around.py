@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -11,9 +12,9 @@ from spinney.data.sources.vector import read_vector
 from spinney.ensembles.estimator import Learner
 from spinney.ensembles.parameters import Checked, Fraction, Integer, Nothing, either
 from spinney.ensembles.uncertain.calibrating import codes_of
-from spinney.ensembles.uncertain.rows import GivenRows, read_given
+from spinney.ensembles.uncertain.rows import GivenRows, as_table, read_given
 from spinney.errors import InvalidInput, InvalidParameter
-from spinney.model.answers import as_members_take, check_width
+from spinney.model.answers import check_width
 from spinney.typing import AnyArray, TableLike
 
 FOLDS = Checked(
@@ -108,7 +109,7 @@ class Around(Learner):
     def _asked(self, X: TableLike) -> TableLike:
         """Check a table at predict, and give it as members take it."""
         check_is_fitted(self)
-        given = as_members_take(X)
+        given = as_table(X)
         check_width(given, self.n_features_in_, type(self).__name__)
         return given
 
@@ -119,7 +120,9 @@ def groups_by(conditional_on: Any, X: TableLike) -> AnyArray:
         labels = read_vector(conditional_on(X), "conditional_on")
     else:
         try:
-            labels = read_vector(_safe_indexing(X, conditional_on, axis=1), "conditional_on")
+            is_arrow = hasattr(X, "num_rows")
+            column = X.column(conditional_on) if is_arrow else _column(X, conditional_on)
+            labels = read_vector(column, "conditional_on")
         except (ValueError, KeyError, IndexError, TypeError) as problem:
             raise InvalidParameter(
                 f"conditional_on={conditional_on!r}: expected 'class', the name or number of a "
@@ -131,3 +134,8 @@ def groups_by(conditional_on: Any, X: TableLike) -> AnyArray:
             f"conditional_on gave labels of the shape {labels.shape}: expected ({n_rows},)."
         )
     return labels
+
+
+def _column(X: TableLike, which: Any) -> Any:
+    column = _safe_indexing(X, which, axis=1)
+    return column.toarray()[:, 0] if issparse(column) else column

@@ -177,7 +177,8 @@ class CalibratedClassifier(ClassifierMixin, Around):
 
     def predict(self, X: TableLike) -> AnyArray:
         """Likeliest class of each row; ties go to the first of ``classes_``."""
-        labels: AnyArray = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        shares = self.predict_proba(X)
+        labels: AnyArray = self.classes_[shares.argmax(axis=1)]
         return labels
 
     def probability_bounds(self, X: TableLike) -> tuple[FloatArray, FloatArray]:

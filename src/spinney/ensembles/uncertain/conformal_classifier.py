@@ -201,11 +201,13 @@ class ConformalClassifier(ClassifierMixin, Around):
 
     def predict_proba(self, X: TableLike) -> FloatArray:
         """Probabilities of the classes as the estimator says them; (n_rows, n_classes)."""
-        return shares_said(self.estimator_, self._asked(X), self.classes_)
+        given = self._asked(X)
+        return shares_said(self.estimator_, given, self.classes_)
 
     def predict(self, X: TableLike) -> AnyArray:
         """Likeliest class of each row; ties go to the first of ``classes_``."""
-        labels: AnyArray = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        shares = self.predict_proba(X)
+        labels: AnyArray = self.classes_[shares.argmax(axis=1)]
         return labels
 
     def predict_set(self, X: TableLike, level: float = 0.9) -> PredictionSets:

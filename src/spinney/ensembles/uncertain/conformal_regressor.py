@@ -179,7 +179,8 @@ class ConformalRegressor(RegressorMixin, Around):
         -------
         (n_rows,) array
         """
-        return self.intervals_.predict(self._asked(X))
+        given = self._asked(X)
+        return self.intervals_.predict(given)
 
     def predict_interval(self, X: TableLike, level: float = 0.9) -> PredictionIntervals:
         """Give for each row an interval that holds its target with a probability.

@@ -45,7 +45,7 @@ class GivenRows:
 
     def table(self, rows: AnyArray) -> TableLike:
         """Give some rows of the table."""
-        return _safe_indexing(self.X, rows)
+        return chosen(self.X, rows)
 
     def group_codes(self) -> AnyArray | None:
         """Give the groups of rows by their places; None: there are none."""
@@ -68,7 +68,7 @@ def read_given(
     """Read a table, its target, weights and groups."""
     settings = IntakeSettings(estimator_name=owner, task=task, multi_output=False)
     reading = read_rows(flat_rows(X), y, sample_weight, settings)
-    given = as_members_take(X)
+    given = as_table(X)
     kept = reading.kept
     classes = reading.target.classes
     codes = None if classes is None else reading.y.astype(np.int64)
@@ -83,7 +83,7 @@ def read_given(
             )
         labels = labels if kept is None else labels[kept]
     return GivenRows(
-        X=given if kept is None else _safe_indexing(given, kept),
+        X=given if kept is None else chosen(given, kept),
         y=targets,
         codes=codes,
         weights=reading.weights,
@@ -94,6 +94,19 @@ def read_given(
         kept=kept,
         n_given=reading.n_given,
     )
+
+
+def as_table(X: TableLike) -> TableLike:
+    """Give a table whose rows can be chosen, as members take it."""
+    given = as_members_take(X)
+    if hasattr(given, "shape") or not hasattr(given, "__array__"):
+        return given
+    return np.asarray(given)
+
+
+def chosen(X: TableLike, rows: AnyArray) -> TableLike:
+    """Choose rows of a table; Arrow's know how themselves."""
+    return X.take(rows) if hasattr(X, "num_rows") else _safe_indexing(X, rows)
 
 
 def divide(cv: Any, rows: GivenRows, seed: int, owner: str) -> list[Fold]:
