@@ -264,6 +264,18 @@ def _rotation() -> Fitted:
     return forest.fit(numbers(), classes(["a", "b", "c"]))
 
 
+def _calibrated() -> Fitted:
+    labels, weights = classes(["a", "b", "c"]), np.arange(N_ROWS) % 3
+    forest = spinney.RandomForestClassifier(5, max_depth=3, random_state=2)
+    forest.fit(numbers(), labels, weights)
+    return forest.calibrate_out_of_bag(numbers(), labels, weights, method="raps", by_class=True)
+
+
+def _calibrated_quantiles() -> Fitted:
+    forest = spinney.QuantileForestRegressor(4, max_depth=3, random_state=5)
+    return forest.fit(numbers(), target()).calibrate(numbers()[:20], target()[:20])
+
+
 KINDS: dict[str, Callable[[], Fitted]] = {
     "float32_thresholds": _float32,
     "float64_thresholds": _float64,
@@ -288,6 +300,8 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "isolation_planes": _isolation_planes,
     "leaf_rows": _leaf_rows,
     "rotation": _rotation,
+    "calibrated": _calibrated,
+    "calibrated_quantiles": _calibrated_quantiles,
     "raw_embedding": _embedding,
     "raw_forest": _forest_of_three,
     "raw_empty_forest": _empty_forest,
@@ -329,6 +343,9 @@ def probe_estimator(data: bytes) -> bytes:
     fitted = from_bytes(data)
     predicted = fitted.predict(rows_for(fitted.model_.schema))
     text = repr(fitted.get_params()).encode() + repr(predicted.tolist()).encode()
+    if hasattr(fitted, "calibration_"):
+        ask = getattr(fitted, "predict_set", None) or fitted.predict_interval
+        text += repr(ask(rows_for(fitted.model_.schema), 0.8).columns()).encode()
     return to_bytes(fitted) + hashlib.sha256(text).digest() + probe_model(fitted.model_.to_bytes())
 
 

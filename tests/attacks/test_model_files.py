@@ -110,7 +110,7 @@ import spinney.io.save_load
 import spinney.ensembles.gradient.drop_in, spinney.ensembles.trees.decision_tree
 import spinney.ensembles.robust.classifier
 import spinney.ensembles.forests.isolation, spinney.ensembles.forests.quantile
-import spinney.ensembles.forests.rotation
+import spinney.ensembles.forests.rotation, spinney.ensembles.forests.random_forest
 from spinney.io.save_load import from_bytes
 path = sys.argv[1]
 before, events = set(sys.modules), []

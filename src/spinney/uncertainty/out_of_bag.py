@@ -35,10 +35,15 @@ class LeftOut:
         self._counts = unseen.sum(axis=1)
         room = 52 - math.frexp(largest)[1] - n_members.bit_length()
         self._shift = room if largest > 0 else 0
+        is_small = unseen.size <= 2 * CELLS_AT_ONCE
+        self._numbers = unseen.T.astype(np.float64) if is_small else None
 
     def means(self, answers: FloatArray) -> FloatArray:
         """Average the answers (m, n_members) over those who lack a row; (m, n_rows)."""
         whole = np.rint(np.ldexp(answers, self._shift))
+        if self._numbers is not None:
+            means: FloatArray = (whole @ self._numbers) / self._counts
+            return np.ldexp(means, -self._shift)
         sums = np.empty((len(answers), len(self.unseen)))
         at_once = max(1, CELLS_AT_ONCE // self.unseen.shape[1])
         for first in range(0, len(self.unseen), at_once):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.reference.conformal import aps_score, aps_set, cross_set
 
 from spinney.errors import InvalidInput, InvalidParameter
-from spinney.uncertainty import PredictionSets, SetScore, conformal_sets, set_scores
+from spinney.uncertainty import PredictionSets, SetScore, conformal_sets, set_scores, sets
 from spinney.uncertainty.checks import read_level
 from spinney.uncertainty.sets import plus_members
 
@@ -22,7 +22,7 @@ def shares(n, k, rng=RNG):
     return np.diff(np.column_stack([np.zeros(n), cuts, np.full(n, 16)]), axis=1) / 16
 
 
-@pytest.mark.parametrize("k", [2, 3, 6])
+@pytest.mark.parametrize("k", [2, 3, 6, 7, 12])
 def test_scores_are_their_definitions(k):
     given_shares, labels, draws = shares(50, k), RNG.integers(0, k, 50), RNG.random(50)
     rows = list(zip(given_shares, labels, draws, strict=True))
@@ -34,6 +34,12 @@ def test_scores_are_their_definitions(k):
     assert long.tolist() == [aps_score(p, y, 1.0, 0.25, 2) for p, y, _ in rows]
     alone = set_scores(given_shares, labels, method="lac")
     assert alone.tolist() == [1 - p[y] for p, y, _ in rows]
+
+
+def test_both_ways_to_add_up_are_one():
+    some = shares(200, 5)
+    for one, two in zip(sets._by_pairs(some), sets._by_order(some), strict=True):
+        assert np.array_equal(one, two)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.95])

@@ -160,7 +160,7 @@ class OutOfBagCalibration(Calibratable):
             n_classes = said.shape[2]
             for part in blocks(len(said), n_classes * len(there)):
                 shares = [left_out.means(said[part, :, k]) for k in range(n_classes)]
-                scores = kept.set_score(np.stack(shares, axis=2))
+                scores = kept.set_score(np.moveaxis(np.stack(shares), 0, 2))
                 members.append(plus_members(kept.scores[there], scores, level, weights, codes))
         return np.concatenate(members)
 
