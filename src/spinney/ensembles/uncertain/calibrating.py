@@ -73,9 +73,10 @@ class Calibratable:
             A weight of k counts as the row k times; rows of weight 0 are as if absent.
         method : {"aps", "raps", "lac"}, SetScore or None
             Of classifiers: "aps" (None) adds up the probabilities of the classes that are as
-            likely at least, so that sets are large where a row is hard; "raps" adds a price for
-            long sets (which, says ``spinney.uncertainty.SetScore("raps", penalty, free)``); "lac"
-            looks at the class's own probability: the smallest sets.
+            likely at least, so that sets are large where a row is hard, and hold more than they
+            must where classes are few; "raps" adds a price for long sets (which, says
+            ``spinney.uncertainty.SetScore("raps", penalty, free)``); "lac" looks at the class's
+            own probability: the smallest sets.
         by_class : bool
             Of classifiers: whether coverage is promised for each class by itself.
         quantiles : two floats or None
