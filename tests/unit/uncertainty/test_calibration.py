@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
@@ -25,6 +25,8 @@ from spinney.uncertainty import (
 )
 from spinney.uncertainty.calibration.logistic import platt_targets
 
+PATIENT = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is no reason to fail."""
 RNG = np.random.default_rng(0)
 SCORES = RNG.normal(size=300)
 HITS = (RNG.random(300) < expit(1.5 * SCORES - 0.5)).astype(int)
@@ -106,7 +108,7 @@ def test_isotonic_curve_is_scikit_learns():
     assert np.array_equal(curve(new), theirs.predict(new))
 
 
-@settings(max_examples=40, deadline=None)
+@PATIENT
 @given(st.lists(st.tuples(st.floats(-5, 5), st.booleans()), min_size=2, max_size=40))
 def test_all_curves_are_monotone_within_0_and_1(rows):
     scores = np.array([score for score, _ in rows])
@@ -155,7 +157,7 @@ def test_venn_abers_with_weights_is_two_isotonic_fits():
     assert np.allclose([low, high], expected, atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@PATIENT
 @given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), min_size=1, max_size=30))
 def test_venn_abers_bounds_are_in_order_and_rise(rows):
     scores, y = np.array(rows, float).T

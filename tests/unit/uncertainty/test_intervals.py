@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from tests.reference.conformal import after_bootstrap, jackknife_plus, split_interval
@@ -21,6 +21,8 @@ from spinney.uncertainty import (
 )
 from spinney.uncertainty.out_of_bag import LeftOut
 
+PATIENT = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is no reason to fail."""
 RNG = np.random.default_rng(0)
 NUMBERS = st.floats(-100, 100, width=32)
 LEVELS = st.sampled_from([0.1, 0.5, 0.55, 0.8, 0.9, 0.95])
@@ -31,6 +33,7 @@ def least_squares(X, y):
     return lambda new: np.column_stack([np.ones(len(new)), new]) @ coefficients
 
 
+@PATIENT
 @given(arrays(float, st.integers(1, 25), elements=st.floats(0, 50, width=32)), NUMBERS, LEVELS)
 def test_split_intervals_are_their_definition(residuals, centre, level):
     found = split_intervals([centre], residuals, level)
@@ -61,6 +64,7 @@ def test_plus_intervals_are_the_definition_with_all_fits(folds, level):
         assert (found.lower[row], found.upper[row]) == pytest.approx(expected, abs=1e-12)
 
 
+@PATIENT
 @given(
     st.integers(2, 12).flatmap(
         lambda n: st.tuples(
@@ -87,6 +91,7 @@ def test_one_model_makes_the_jackknife_plus_a_split():
     assert (plus.lower[0], plus.upper[0]) == pytest.approx((split.lower[0], split.upper[0]))
 
 
+@PATIENT
 @given(st.lists(st.integers(0, 3), min_size=4, max_size=9), LEVELS)
 def test_weights_of_plus_intervals_are_repetitions(weights, level):
     n = len(weights)

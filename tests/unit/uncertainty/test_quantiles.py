@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, kstest
 
@@ -13,6 +13,8 @@ from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
 from spinney.uncertainty import conformal_quantile, conformal_rank, group_quantiles
 from spinney.uncertainty.quantiles import Groups, few_enough
 
+PATIENT = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is no reason to fail."""
 LEVELS = st.sampled_from([0.05, 0.1, 0.5, 0.55, 0.7, 0.8, 0.9, 0.95, 0.99])
 SCORES = st.lists(st.integers(0, 8), min_size=1, max_size=30)
 
@@ -26,6 +28,7 @@ def test_ranks_are_those_of_exact_arithmetic(n, level, rank):
     assert conformal_rank(n, level) == rank
 
 
+@PATIENT
 @given(SCORES, LEVELS)
 def test_quantile_is_the_score_of_its_rank_or_infinite(scores, level):
     rank = math.ceil(Fraction(str(level)) * (len(scores) + 1))
@@ -33,6 +36,7 @@ def test_quantile_is_the_score_of_its_rank_or_infinite(scores, level):
     assert conformal_quantile(scores, level) == expected
 
 
+@PATIENT
 @given(SCORES.filter(lambda s: len(s) > 1), LEVELS)
 def test_one_of_exchangeable_rows_is_covered_as_often_as_promised(scores, level):
     """Exact and without chance: each of n + 1 rows in turn is the new one.
@@ -66,6 +70,7 @@ def test_coverage_given_the_calibration_rows_has_its_beta_distribution():
     assert kstest(found, beta(rank - 1, n + 2 - rank).cdf).pvalue < 1e-6  # one rank off is seen
 
 
+@PATIENT
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4)), min_size=1), LEVELS)
 def test_weight_counts_as_repetition_and_zero_as_absence(rows, level):
     scores, weights = np.array(rows).T
@@ -79,6 +84,7 @@ def test_weight_counts_as_repetition_and_zero_as_absence(rows, level):
     )
 
 
+@PATIENT
 @given(SCORES, st.integers(0, 9), LEVELS)
 def test_counting_lower_scores_is_comparing_with_the_quantile(scores, new, level):
     below = sum(score < new for score in scores)
@@ -96,7 +102,7 @@ def test_groups_have_the_quantile_of_their_own_rows():
     assert few == {"a": math.inf, "b": math.inf}
 
 
-@settings(max_examples=30)
+@PATIENT
 @given(st.lists(st.sampled_from("xyz"), min_size=1))
 def test_groups_code_their_labels(labels):
     groups = Groups(labels)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
 from sklearn.calibration import calibration_curve
@@ -16,6 +16,8 @@ from spinney.uncertainty import (
     reliability_curve,
 )
 
+PATIENT = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is no reason to fail."""
 RNG = np.random.default_rng(0)
 P = RNG.random(500)
 Y = (RNG.random(500) < P**2).astype(int)
@@ -24,6 +26,7 @@ ROWS = st.lists(
 )
 
 
+@PATIENT
 @given(ROWS, st.sampled_from([None, 1, 2, 5, 10]), st.sampled_from(["width", "mass"]))
 def test_brier_score_is_the_sum_of_its_parts(rows, n_bins, strategy):
     p, y, weights = (np.array(column) for column in zip(*rows, strict=True))
@@ -39,7 +42,7 @@ def test_brier_score_is_the_sum_of_its_parts(rows, n_bins, strategy):
     assert parts.resolution <= parts.uncertainty + 1e-12
 
 
-@settings(max_examples=50)
+@PATIENT
 @given(ROWS)
 def test_weights_are_repetitions(rows):
     p, y, weights = (np.array(column) for column in zip(*rows, strict=True))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.reference.conformal import aps_score, aps_set, cross_set
 
@@ -13,6 +13,8 @@ from spinney.uncertainty import PredictionSets, SetScore, conformal_sets, set_sc
 from spinney.uncertainty.checks import read_level
 from spinney.uncertainty.sets import plus_members
 
+PATIENT = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is no reason to fail."""
 RNG = np.random.default_rng(0)
 
 
@@ -50,6 +52,7 @@ def test_adaptive_sets_are_their_definition(level):
     assert found == [aps_set(calibration, labels, row, level) for row in new]
 
 
+@PATIENT
 @given(st.integers(0, 1000), st.sampled_from(["aps", "raps", "lac"]))
 def test_sets_grow_with_the_level(seed, method):
     rng = np.random.default_rng(seed)

@@ -294,8 +294,8 @@ def test_parameters_that_make_no_sense_are_refused():
     for model, message in refused:
         with pytest.raises(InvalidParameter, match=message):
             model.fit(X, y)
-    with pytest.raises(TypeError, match="Did you mean 'method'"):
-        ConformalRegressor(methd="split")
+    with pytest.raises(TypeError, match="Did you mean 'n_resamples'"):
+        ConformalRegressor(n_resample=3)
 
 
 @pytest.mark.parametrize(
