@@ -19,6 +19,7 @@ from tests.attacks.model_kinds import KINDS, file_of, rows_for
 import spinney
 from spinney.data.table import Kind, Table
 from spinney.model import Model
+from spinney.model.forest import trees_of
 from spinney.model.sections import unpack
 
 FOLDER = Path(__file__).parent
@@ -48,7 +49,7 @@ def expected_of(made: Any) -> dict[str, Any]:
 
 def leaves_of(made: Any, rows: Table) -> Any:
     """Number the leaves of rows: of the one tree, or of each of several; None: no such numbers."""
-    if hasattr(made, "apply"):
+    if trees_of(made.model_) is not None:
         return made.apply(rows).tolist()
     forest = getattr(made.model_, "members", made.model_)  # those of a program
     forest = getattr(forest, "trees", forest)  # and of models with more than trees

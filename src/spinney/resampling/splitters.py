@@ -118,13 +118,13 @@ class Folds(Splitter):
         if n_units < k:
             raise InvalidInput(
                 f"n_splits={k} is more than there are {'rows' if codes is None else 'groups'}: "
-                f"{n_units}. Use fewer folds."
+                f"{n_units} (n_samples={n_rows}). Use fewer folds."
             )
         if strata is not None and codes is None and np.bincount(strata).max() < k:
             raise InvalidInput(
                 f"n_splits={k} cannot be greater than the number of members in each class: the "
-                f"largest class of y has {np.bincount(strata).max()} rows. Use fewer folds, or "
-                "stratified=False."
+                f"largest class of y has {np.bincount(strata).max()} rows (n_samples={n_rows}). Use "
+                "fewer folds, or stratified=False."
             )
         if codes is not None:
             return folds_of_groups(codes, k, strata=strata, seed=seed)

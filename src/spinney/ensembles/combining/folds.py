@@ -45,7 +45,7 @@ def read_splits(
             y,
             groups=groups,
             X=None if isinstance(X, TableRows) else X,
-            stratified=classifier,
+            stratified=classifier and np.ndim(y) == 1,  # several labels have no classes to keep
             once=repeated == "error",
             kept=are_kept,
         )

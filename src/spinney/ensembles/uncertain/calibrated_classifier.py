@@ -11,9 +11,10 @@ from spinney.ensembles.parameters import BaseLearner, Boolean, Choice, Jobs, Rul
 from spinney.ensembles.uncertain.around import FOLDS, Around
 from spinney.ensembles.uncertain.curves import METHODS, ClassCurves, merged, raw_scores
 from spinney.ensembles.uncertain.members import fit_members
-from spinney.ensembles.uncertain.rows import Fold, GivenRows, divide
+from spinney.ensembles.uncertain.rows import GivenRows, divide
 from spinney.errors import InvalidInput
 from spinney.randomness import seed_from
+from spinney.resampling.folds import Fold
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
 

@@ -21,8 +21,9 @@ from spinney.ensembles.parameters import (
 )
 from spinney.ensembles.uncertain.around import FOLDS, Around, groups_by
 from spinney.ensembles.uncertain.members import fit_members, shares_said
-from spinney.ensembles.uncertain.rows import Fold, GivenRows, divide
+from spinney.ensembles.uncertain.rows import GivenRows, divide
 from spinney.randomness import Stream, random_bits, seed_from
+from spinney.resampling.folds import Fold
 from spinney.typing import AnyArray, BoolArray, FloatArray, RandomState, TableLike
 from spinney.uncertainty.checks import read_level
 from spinney.uncertainty.quantiles import Groups, few_enough

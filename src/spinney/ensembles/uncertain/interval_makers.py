@@ -11,10 +11,11 @@ from sklearn.base import clone
 
 from spinney.ensembles.uncertain.around import groups_by
 from spinney.ensembles.uncertain.members import fit_members, numbers_said
-from spinney.ensembles.uncertain.rows import Fold, GivenRows, divide
+from spinney.ensembles.uncertain.rows import GivenRows, divide
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.randomness import Stream, random_bits
 from spinney.resampling import draw_rows
+from spinney.resampling.folds import Fold
 from spinney.typing import AnyArray, FloatArray, TableLike
 from spinney.uncertainty.intervals import minmax_bounds, plus_bounds, quantile_scores
 from spinney.uncertainty.out_of_bag import LeftOut, blocks, out_of_bag_means
