@@ -122,9 +122,9 @@ class Folds(Splitter):
             )
         if strata is not None and codes is None and np.bincount(strata).max() < k:
             raise InvalidInput(
-                f"n_splits={k} cannot be greater than the number of members in each class "
-                f"(n_samples={n_rows}): the largest class of y has {np.bincount(strata).max()} rows. "
-                "Use fewer folds, or stratified=False."
+                f"n_splits={k} cannot be greater than the number of members in each class: of "
+                f"n_samples={n_rows} the largest class of y has {np.bincount(strata).max()}. Use "
+                "fewer folds, or stratified=False."
             )
         if codes is not None:
             return folds_of_groups(codes, k, strata=strata, seed=seed)

@@ -99,7 +99,9 @@ def test_pairs_that_name_no_rows_are_refused():
 
 
 def test_folds_that_rows_cannot_fill_are_refused():
-    fails(InvalidInput, "the largest class of y has 2 rows", X=X[:6], y=[0, 0, 1, 1, 2, 2])
+    fails(
+        InvalidInput, "of n_samples=6 the largest class of y has 2", X=X[:6], y=[0, 0, 1, 1, 2, 2]
+    )
     fails(InvalidInput, "groups", cv=GroupKFold(3))
     fails(InvalidInput, "one label for each", fit={"groups": [1, 2]})
     missing = np.where(np.arange(150) == 3, np.nan, 1.0)
