@@ -1,7 +1,7 @@
 """HTML that is safe by construction: text is escaped unless it was made here."""
 
-import hashlib
 import base64
+import hashlib
 import html
 import json
 import math
@@ -14,7 +14,7 @@ _HIDDEN = re.compile(
     "\U000e0000-\U000e007f]|[\ud800-\udfff]"
 )
 """Characters that cannot be seen, or that turn the text around them: shown by their numbers."""
-_MISSING = "–"
+_MISSING, _MINUS = "\u2013", "\u2212"
 
 
 class Html(str):
@@ -69,7 +69,9 @@ def tag(tag_name: str, /, *children: object, **attributes: object) -> Html:
             opening.append(f'{name}="{escape(value)}"')
     start = " ".join(opening)
     if tag_name in _VOID:
-        return Html(f"<{start}>" if tag_name in ("br", "hr", "input", "meta", "col") else f"<{start}/>")
+        return Html(
+            f"<{start}>" if tag_name in ("br", "hr", "input", "meta", "col") else f"<{start}/>"
+        )
     return Html(f"<{start}>{join(*children)}</{tag_name}>")
 
 
@@ -94,22 +96,22 @@ def number(value: Any, digits: int = 4) -> str:
 
     Examples
     --------
-    >>> number(1234567.0), number(0.000123456), number(12.5), number(float("nan")), number(-3)
-    ('1,234,567', '0.0001235', '12.5', '–', '−3')
+    >>> number(1234567.0), number(0.000123456), number(12.5), number(2024)
+    ('1,234,567', '0.0001235', '12.5', '2024')
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return _MISSING
     value = float(value)
     if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
+        return "∞" if value > 0 else f"{_MINUS}∞"
     size = abs(value)
     if value == int(value) and size < 1e15:
-        text = f"{int(value):,}"
+        text = f"{int(value):,}" if size >= 10_000 else f"{int(value)}"  # a year has no comma
     elif size >= 10**digits and size < 1e15:
         text = f"{value:,.0f}"
     else:
         text = f"{value:.{digits}g}"
-    return text.replace("-", "−") if "e" not in text else text
+    return text.replace("-", _MINUS) if "e" not in text else text
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -117,13 +119,14 @@ def percent(share: float, digits: int = 1) -> str:
 
     Examples
     --------
-    >>> percent(0.1234), percent(0.00001), percent(1.0)
-    ('12.3 %', '< 0.1 %', '100 %')
+    >>> percent(0.1234), percent(0.00001), percent(1.0), percent(0.997, 0)
+    ('12.3 %', '< 0.1 %', '100 %', '100 %')
     """
     least = 10.0**-digits
     if 0 < 100 * share < least / 2:
         return f"< {least:g} %"
-    return f"{100 * share:.{digits}f}".rstrip("0").rstrip(".") + " %"
+    text = f"{100 * share:.{digits}f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + " %"
 
 
 def count_of(n: int, one: str, many: str | None = None) -> str:

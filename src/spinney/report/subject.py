@@ -125,8 +125,9 @@ def read_subject(
     model = model_of(fitted)
     if model is None:
         raise InvalidInputType(
-            f"A report is about a fitted estimator of Spinney or its model_, not about a "
-            f"{type(fitted).__name__}. Fit one, or load one with spinney.load(path)."
+            f"A {type(fitted).__name__} has no model of its own. A report is about a fitted "
+            "estimator of Spinney that has a model_, such as gradient boosting or a forest, or "
+            "about the model_ itself; of committees report on the members."
         )
     name = type(fitted).__name__
     table = _conformed(model, X, name)
@@ -135,7 +136,9 @@ def read_subject(
     weights = read_weights(sample_weight, table.n_rows)
     rows = Rows(X, table, _target(model.target, y, table.n_rows), weights)
     predictions = _predictions(fitted, model, X)
-    return Subject(fitted, model, rows, _train(model, train, name), predictions, seed_from(random_state))
+    return Subject(
+        fitted, model, rows, _train(model, train, name), predictions, seed_from(random_state)
+    )
 
 
 def _conformed(model: Model, X: TableLike, name: str) -> Table:

@@ -46,11 +46,12 @@ function element(name, attributes = {}, ...children) {
 function shown(value, digits = 4) {
   if (Number.isNaN(value)) return "missing";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
-  if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString("en");
+  const grouped = Math.abs(value) >= 1e4;
+  if (Number.isInteger(value) && Math.abs(value) < 1e15) return grouped ? value.toLocaleString("en") : String(value);
   const text = Number(value.toPrecision(digits));
   const size = Math.abs(value);
   return size >= 1e-4 && size < 1e15
-    ? text.toLocaleString("en", { maximumSignificantDigits: digits })
+    ? text.toLocaleString("en", { maximumSignificantDigits: digits, useGrouping: grouped })
     : text.toExponential();
 }
 

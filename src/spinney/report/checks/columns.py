@@ -139,7 +139,7 @@ def _of_categories(column: Column, codes: AnyArray, train: AnyArray | None) -> C
         tuple((name, float(share)) for name, share in top),
         tuple((counts[shown] / len(codes)).tolist()),
         others,
-        len(codes) >= 50 and n_distinct >= 0.95 * max(1, n_present) and n_present > 0,
+        n_present >= 50 and n_distinct >= 0.95 * n_present,
     )
 
 

@@ -40,7 +40,9 @@ def tell_apart(table: Table, train: Table, seed: int) -> float:
     Half of the drawn rows teach it, the other half measure it: 0.5 is a guess.
     """
     chosen = [draw_rows(part.n_rows, _MOST_ROWS, seed + k) for k, part in enumerate((train, table))]
-    columns = [_numbers(old, new, chosen) for old, new in zip(train.columns, table.columns, strict=True)]
+    columns = [
+        _numbers(old, new, chosen) for old, new in zip(train.columns, table.columns, strict=True)
+    ]
     X = np.column_stack(columns)
     y = np.repeat([0, 1], [len(rows) for rows in chosen])
     learns = np.random.default_rng(seed).random(len(y)) < 0.5
@@ -54,7 +56,9 @@ def tell_apart(table: Table, train: Table, seed: int) -> float:
 
 def _numbers(old: Column, new: Column, chosen: list[AnyArray]) -> FloatArray:
     """Put the chosen values of two columns behind each other; codes of categories as numbers."""
-    parts = [part.take(rows).dense(len(rows)) for part, rows in zip((old, new), chosen, strict=True)]
+    parts = [
+        part.take(rows).dense(len(rows)) for part, rows in zip((old, new), chosen, strict=True)
+    ]
     joined = np.concatenate(parts).astype(np.float64)
     return np.where(joined < 0, np.nan, joined) if old.levels is not None else joined
 

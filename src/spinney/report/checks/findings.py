@@ -118,16 +118,16 @@ def _of_drift(drifts: Sequence[ColumnDrift], apart: float | None) -> Iterator[Fi
 
 def _of_columns(subject: Subject, summaries: Sequence[ColumnSummary]) -> Iterator[Finding]:
     unseen = unseen_levels(subject.model.schema, subject.rows.given)
-    for name, (n_rows, levels) in unseen.items():
-        some = shorten([str(level) for level in levels], most=3)
-        share = percent(n_rows / subject.rows.n_rows)
+    if unseen:
+        most = max(n_rows for n_rows, _ in unseen.values()) / subject.rows.n_rows
+        told = [
+            f": {shorten([str(level) for level in levels], most=3)} in {count_of(n_rows, 'row')}"
+            for n_rows, levels in unseen.values()
+        ]
         yield Finding(
-            "warning",
+            "warning" if most > 0.01 else "note",
             "Categories the model has never seen",
-            join(
-                name_of(name),
-                f": {count_of(n_rows, 'row')} ({share}) hold {some}. They are read as missing.",
-            ),
+            join(_names(list(unseen), told), ". They are read as missing."),
         )
     groups = {
         "Columns that look like row numbers or names": [s.name for s in summaries if s.is_id],

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import rankdata
 
 from spinney.data.table import Column, Table
 from spinney.report.scores.metrics import area_under_roc
@@ -39,6 +40,9 @@ def single_powers(table: Table, target: AnyArray, n_classes: int, seed: int) -> 
         if n_classes:
             y = np.eye(n_classes)[y[:, 0]]
     powers = [_power(_bins(column, len(rows)), y, learns, n_classes) for column in some.columns]
+    if n_classes == 0:
+        ranked = [_rank_power(column, y[:, 0]) for column in some.columns]
+        powers = np.maximum(powers, ranked).tolist()
     return np.array(powers)
 
 
@@ -55,6 +59,16 @@ def find_leaks(table: Table, target: AnyArray, n_classes: int, seed: int) -> tup
         is_copy = _is_copy(column, target, table.n_rows)
         leaks.append(Leak(column.name, float(powers[place]), is_copy))
     return tuple(leaks)
+
+
+def _rank_power(column: Column, y: FloatArray) -> float:
+    """Give the square of Spearman's correlation: few bins hide a copy with a long tail."""
+    values = column.dense(len(y))
+    if column.levels is not None or np.isnan(values).any():
+        return 0.0
+    ranks = [rankdata(part) - (len(y) + 1) / 2 for part in (values, y)]
+    spread = float((ranks[0] ** 2).sum() * (ranks[1] ** 2).sum())
+    return float((ranks[0] * ranks[1]).sum()) ** 2 / spread if spread > 0 else 0.0
 
 
 def _is_copy(column: Column, target: AnyArray, n_rows: int) -> bool:

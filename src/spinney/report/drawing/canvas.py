@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from spinney.report.markup import Html, number, shortened, tag
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 48.0, 10.0, 10.0, 38.0
+_RIGHT, _TOP, _BOTTOM = 10.0, 10.0, 38.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,15 @@ class Span:
         last = math.floor(self.high / step + 1e-9)
         return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
 
+    def labelled_ticks(self, about: int) -> list[tuple[float, str]]:
+        """Choose round numbers, and write them with as many digits as tell them apart."""
+        places = self.ticks(about)
+        for digits in (3, 4, 5, 6, 8):
+            labels = [number(place, digits) for place in places]
+            if len(set(labels)) == len(labels):
+                break
+        return list(zip(places, labels, strict=True))
+
 
 @dataclass(slots=True)
 class Canvas:
@@ -62,13 +71,14 @@ class Canvas:
 
     x: Span
     y: Span
-    width: float = 380.0
-    height: float = 240.0
+    width: float = 330.0
+    height: float = 220.0
+    left: float = 48.0
     parts: list[Html] = field(default_factory=list)
 
     def across(self, value: float) -> float:
         """Give the place of a number along x."""
-        return _LEFT + self.x.share(value) * (self.width - _LEFT - _RIGHT)
+        return self.left + self.x.share(value) * (self.width - self.left - _RIGHT)
 
     def up(self, value: float) -> float:
         """Give the place of a number along y."""
@@ -79,26 +89,36 @@ class Canvas:
         x_name: str,
         y_name: str,
         x_ticks: Sequence[tuple[float, str]] | None = None,
+        y_ticks: Sequence[tuple[float, str]] | None = None,
     ) -> None:
         """Draw grid, ticks and names."""
         floor, right = self.height - _BOTTOM, self.width - _RIGHT
-        for value in self.y.ticks(4):
+        for value, label in self.y.labelled_ticks(4) if y_ticks is None else y_ticks:
             at = f"{self.up(value):.1f}"
-            self.parts.append(tag("line", x1=_LEFT, x2=right, y1=at, y2=at, class_="grid"))
-            self.text(_LEFT - 6, float(at) + 3.5, number(value, 3), anchor="end")
-        ticks = [(v, number(v, 3)) for v in self.x.ticks(5)] if x_ticks is None else x_ticks
+            self.parts.append(tag("line", x1=self.left, x2=right, y1=at, y2=at, class_="grid"))
+            self.text(self.left - 6, float(at) + 3.5, label, anchor="end")
+        ticks = self.x.labelled_ticks(4) if x_ticks is None else x_ticks
         for value, label in ticks:
             self.text(self.across(value), floor + 14, label, anchor="middle")
-        self.parts.append(tag("line", x1=_LEFT, x2=right, y1=floor, y2=floor, class_="axis"))
-        self.text((_LEFT + right) / 2, self.height - 5, shortened(x_name, 48), "middle", "name")
-        turned = f"rotate(-90 10 {(_TOP + floor) / 2:.0f})"
-        self.text(10, (_TOP + floor) / 2, shortened(y_name, 32), "middle", "name", turned)
+        self.parts.append(tag("line", x1=self.left, x2=right, y1=floor, y2=floor, class_="axis"))
+        self.text(
+            (self.left + right) / 2,
+            self.height - 5,
+            shortened(x_name, 48),
+            anchor="middle",
+            class_="name",
+        )
+        middle = (_TOP + floor) / 2
+        turned = f"rotate(-90 10 {middle:.0f})"
+        name = shortened(y_name, 32)
+        self.text(10, middle, name, anchor="middle", class_="name", transform=turned)
 
     def text(
         self,
         x: float,
         y: float,
         text: str,
+        *,
         anchor: str = "start",
         class_: str | None = None,
         transform: str | None = None,
@@ -137,14 +157,20 @@ class Canvas:
             ys += [b, b]
         self.line(xs, ys, class_)
 
-    def dot(self, x: float, y: float, class_: str, radius: float = 3.5, tip: str | None = None) -> None:
+    def dot(
+        self, x: float, y: float, class_: str, radius: float = 3.5, tip: str | None = None
+    ) -> None:
         """Draw a point; ``tip`` is told when it is pointed at."""
         if math.isfinite(x) and math.isfinite(y):
             place = {"cx": f"{self.across(x):.1f}", "cy": f"{self.up(y):.1f}"}
             self.parts.append(tag("circle", **place, r=f"{radius:g}", class_=class_, data_tip=tip))
 
     def box(
-        self, low: tuple[float, float], high: tuple[float, float], class_: str, tip: str | None = None
+        self,
+        low: tuple[float, float],
+        high: tuple[float, float],
+        class_: str,
+        tip: str | None = None,
     ) -> None:
         """Draw a rectangle between two corners."""
         left, right = sorted((self.across(low[0]), self.across(high[0])))

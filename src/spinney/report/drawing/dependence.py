@@ -13,6 +13,7 @@ def numeric_figure(
     x: Sequence[float],
     means: Sequence[float],
     curves: Sequence[Sequence[float]],
+    *,
     deciles: Sequence[float],
     names: tuple[str, str],
     missing: float | None,
@@ -36,10 +37,12 @@ def numeric_figure(
     canvas.line(x, means, "line one")
     for value in deciles:
         if canvas.x.low <= value <= canvas.x.high:
-            canvas.line([value, value], [canvas.y.low, canvas.y.low + 0.03 * _height(canvas)], "rug")
+            canvas.line(
+                [value, value], [canvas.y.low, canvas.y.low + 0.03 * _height(canvas)], "rug"
+            )
     if missing is not None:
         canvas.line([canvas.x.low, canvas.x.high], [missing, missing], "guide")
-        canvas.text(canvas.width - 14, canvas.up(missing) - 4, "missing", "end")
+        canvas.text(canvas.width - 14, canvas.up(missing) - 4, "missing", anchor="end")
     every = max(1, math.ceil(len(x) / _MOST_TIPS))
     for k in range(0, len(x), every):
         canvas.dot(x[k], means[k], "hit", 6, f"at {number(x[k])}: {number(means[k])}")
@@ -54,17 +57,17 @@ def numeric_figure(
 def category_figure(
     labels: Sequence[str], means: Sequence[float], shares: Sequence[float], names: tuple[str, str]
 ) -> Html:
-    """Draw the mean for each category; bars are as dark as categories are frequent."""
+    """Draw the mean for each category, one line each; dots are as large as they are frequent."""
     n = len(labels)
-    span = Span.of(means, margin=0.12)
-    canvas = Canvas(Span(0.0, float(n)), span)
-    room = max(3, round(52 / n))
-    ticks = [(k + 0.5, shortened(label, room)) for k, label in enumerate(labels)]
-    canvas.axes(names[0], names[1], ticks)
+    span = Span.of(means, margin=0.1)
+    canvas = Canvas(span, Span(0.0, float(n)), left=96.0)
+    canvas.axes(names[1], "", y_ticks=[])
     for k, (label, mean, share) in enumerate(zip(labels, means, shares, strict=True)):
+        height = n - k - 0.5
+        canvas.text(90, canvas.up(height) + 3.5, shortened(label, 15), anchor="end")
+        canvas.line([span.low, mean], [height, height], "stem")
         tip = f"{label}: {number(mean)}, {100 * share:.1f} % of rows"
-        canvas.line([k + 0.5, k + 0.5], [span.low, mean], "stem")
-        canvas.dot(k + 0.5, mean, "dot one", 3 + 7 * math.sqrt(share), tip)
+        canvas.dot(mean, height, "dot one", 3 + 6 * math.sqrt(share), tip)
     says = f"Mean {names[1]} by {names[0]}: from {number(min(means))} to {number(max(means))}"
     return canvas.figure(shortened(names[0], 44), says)
 

@@ -90,8 +90,15 @@ def histogram_figure(values: FloatArray, name: str, title: str) -> Html:
     counts = np.histogram(np.clip(values, low, high), edges)[0] / len(values)
     canvas = Canvas(Span(float(low), float(high)), Span(0.0, 1.08 * float(counts.max())))
     canvas.axes(name, "Share of rows")
-    for start, end, share in zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True):
-        canvas.box((start, 0), (end, share), "area one", f"{percent(share)} from {number(start)} to {number(end)}")
+    for start, end, share in zip(
+        edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True
+    ):
+        canvas.box(
+            (start, 0),
+            (end, share),
+            "area one",
+            f"{percent(share)} from {number(start)} to {number(end)}",
+        )
     if low < 0 < high:
         canvas.line([0, 0], [0, canvas.y.high], "guide")
     return canvas.figure(title, f"{title}: from {number(float(low))} to {number(float(high))}")
@@ -101,6 +108,7 @@ def means_figure(
     x: Sequence[float],
     y: Sequence[float],
     errors: Sequence[float],
+    *,
     names: tuple[str, str],
     title: str,
     guide: str = "diagonal",

@@ -78,7 +78,7 @@ def packed(array: AnyArray) -> list[str]:
 
 def embedded_bytes(forest: TreeForest) -> int:
     """Estimate what a forest takes on the page, without making it."""
-    n_nodes, width = forest.arrays["values"].shape
+    n_nodes, width = map(int, forest.arrays["values"].shape)
     n_leaves = (n_nodes + len(forest)) // 2
     return (n_nodes * 8 + n_leaves * width * 8) * 4 // 3
 

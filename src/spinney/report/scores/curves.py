@@ -54,7 +54,9 @@ def precision_curve(y: FloatArray, score: FloatArray, weights: FloatArray, most:
     return _thinned(x, up, np.append(np.inf, thresholds[there]), most)
 
 
-def confusion(target: AnyArray, predicted: AnyArray, n_classes: int, weights: FloatArray) -> FloatArray:
+def confusion(
+    target: AnyArray, predicted: AnyArray, n_classes: int, weights: FloatArray
+) -> FloatArray:
     """Count rows by what they are (down) and what they are said to be (across)."""
     flat = np.bincount(target * n_classes + predicted, weights, minlength=n_classes**2)
     return flat.reshape(n_classes, n_classes).astype(np.float64)
@@ -95,9 +97,8 @@ def _counts(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Add up rows of 1 and of 0 whose score is at least each of the different scores."""
     values, ranks = np.unique(score, return_inverse=True)
-    found, wrong = (
-        np.cumsum(np.bincount(ranks, weights * part)[::-1]) for part in (y, 1.0 - y)
-    )
+    sums = [np.bincount(ranks, weights * part)[::-1] for part in (y, 1.0 - y)]
+    found, wrong = (np.cumsum(part, dtype=np.float64) for part in sums)
     return values[::-1], found, wrong
 
 

@@ -153,7 +153,7 @@ def _columns_and_kinds(
     if task == "numbers":
         errors = predictions - target
         return np.column_stack([errors, target, errors**2, np.abs(errors)]), _NUMBERS
-    n, n_classes = predictions.shape
+    n_classes = predictions.shape[1]
     hits = (predictions.argmax(axis=1) == target).astype(float)
     losses = row_losses(task, target, predictions)
     squares = ((predictions - np.eye(n_classes)[target]) ** 2).sum(axis=1)
@@ -237,13 +237,15 @@ _NUMBERS = (
 )
 _LOG_LOSS = _Kind(
     "Log loss",
-    "mean of −ln of the probability of what happened",
+    "mean of -ln of the probability of what happened",
     lambda c, w: _mean(c[:, 2], w),
     more_is_better=False,
 )
 _SHARED = (
     _LOG_LOSS,
-    _Kind("Accuracy", "share of rows whose likeliest class is right", lambda c, w: _mean(c[:, 1], w)),
+    _Kind(
+        "Accuracy", "share of rows whose likeliest class is right", lambda c, w: _mean(c[:, 1], w)
+    ),
     _Kind("Balanced accuracy", "mean over classes of the share that is right", _balanced),
     _Kind(
         "Calibration error",

@@ -10,6 +10,8 @@ from spinney.report.scores.metrics import row_losses
 from spinney.theory import detect_mislabels
 from spinney.typing import AnyArray, FloatArray, IntArray, TableLike
 
+_ROUNDING = 1e-12
+"""What the mean of equal probabilities may differ from them."""
 _FAR = 6.0
 """A residual this many robust standard deviations away is told of."""
 
@@ -41,7 +43,7 @@ def suspect_labels(target: AnyArray, probabilities: FloatArray) -> Suspects:
     counts = np.bincount(target, minlength=n_classes)
     usual = np.bincount(target, own, minlength=n_classes) / np.maximum(counts, 1)
     usual[counts == 0] = np.inf
-    is_candidate = probabilities >= np.maximum(usual, 1.0 / n_classes)
+    is_candidate = probabilities >= np.maximum(usual - _ROUNDING, 1.0 / n_classes)
     is_candidate[np.arange(len(target)), target] = False
     best = np.where(is_candidate, probabilities, -1.0).max(axis=1)
     chosen = np.flatnonzero((best > own) & (own < usual[target]))

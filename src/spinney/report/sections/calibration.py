@@ -21,8 +21,8 @@ def calibration_section(subject: Subject) -> Section | None:
         return None
     if subject.classes:
         lead = (
-            "Of rows that are said to have a probability of 30 %, 30 % should be of the class. Dots "
-            "are as large as bins have rows; whiskers are 95 % intervals."
+            "Of rows that are said to have a probability of 30 %, 30 % should be of the class. "
+            "Dots are as large as bins have rows; whiskers are 95 % intervals."
         )
         return Section("calibration", "Calibration", _of_classes(subject, target), lead)
     lead = (
@@ -78,5 +78,7 @@ def _of_numbers(subject: Subject, target: AnyArray) -> Html:
         x, y, errors = binned_means(subject.predictions[:, k], target[:, k], weights)
         names = ("Mean prediction", "Mean target")
         title = "Mean target by prediction" + (f": {name}" if len(subject.output_names) > 1 else "")
-        drawn.append(means_figure(x.tolist(), y.tolist(), errors.tolist(), names, title))
+        drawn.append(
+            means_figure(x.tolist(), y.tolist(), errors.tolist(), names=names, title=title)
+        )
     return figures(*drawn)

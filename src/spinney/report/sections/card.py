@@ -61,7 +61,10 @@ def _facts(subject: Subject, made_at: str | None) -> list[tuple[object, object]]
         pairs.append(("Model", repr(subject.model)[:120]))
     pairs += _of_training(subject.fitted)
     pairs.append(
-        ("Unknown categories", "are read as missing" if subject.model.policy.unseen == "missing" else "are refused")
+        (
+            "Unknown categories",
+            "are read as missing" if subject.model.policy.unseen == "missing" else "are refused",
+        )
     )
     if fingerprint is not None:
         shown = tag("code", fingerprint, class_="hash")
@@ -130,7 +133,9 @@ def _parameters(fitted: Any) -> Html:
         is_changed = name in defaults and repr(defaults[name]) != repr(value)
         shown = tag("code", shortened(repr(value), 200))
         default = shortened(repr(defaults.get(name)), 60) if is_changed else ""
-        lines.append([Cell(tag("code", name), name), Cell(tag("b", shown) if is_changed else shown), default])
+        lines.append(
+            [Cell(tag("code", name), name), Cell(tag("b", shown) if is_changed else shown), default]
+        )
     headings = [Heading(text, is_number=False) for text in ("Parameter", "Value", "Default")]
     title = tag("h3", "Parameters")
     note = tag("p", "Bold: not the default.")

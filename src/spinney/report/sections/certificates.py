@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from spinney.data.table import Kind
 from spinney.errors import SpinneyError
 from spinney.explain import Claim, verify
@@ -51,9 +49,8 @@ def _claims(subject: Subject, ranking: AnyArray) -> tuple[list[Claim], str]:
     try:
         claims = list(verify(subject.fitted, budget=_BUDGET).claims)
         known = {claim.statement for claim in claims}
-        for claim in _monotone(forest, ranking):
-            if claim.statement not in known:
-                claims.append(claim)
+        more = _monotone(forest, ranking)
+        claims += [claim for claim in more if claim.statement not in known]
     except SpinneyError as problem:
         return [], str(problem)
     return claims, ""
@@ -86,9 +83,7 @@ def _verdict(claim: Claim) -> Cell:
 def _evidence(claim: Claim) -> Html:
     if claim.counter_example is None:
         return join(claim.evidence)
-    changed = [
-        name for name in claim.features if any(name in row for row in claim.counter_example)
-    ]
+    changed = [name for name in claim.features if any(name in row for row in claim.counter_example)]
     parts: list[object] = []
     for k, row in enumerate(claim.counter_example):
         values = ", ".join(f"{shortened(n, 24)} = {_value(row[n])}" for n in changed)
@@ -124,15 +119,17 @@ def _certificate(certificate: Certificate) -> Html:
     headings = [Heading("Statement", is_number=False), Heading("About", is_number=False)]
     headings += [Heading("Value"), Heading("", is_number=False), Heading("Bound")]
     lines = [
-        [s.name, s.subject, Cell(number(float(s.value))), s.relation, Cell(_bound(s))]
+        [s.name, s.subject, Cell(_number(s.value)), s.relation, Cell(_bound(s))]
         for s in certificate.statements
-        if np.isfinite(s.bound)
     ]
     notes = [tag("p", f"Not stated: {note}") for note in certificate.notes]
     made = table(headings, lines, caption="Bounds of boosting theory", can_sort=False)
     return join(tag("h3", "Bounds of boosting theory"), made, *notes)
 
 
-def _bound(statement: Any) -> str:
-    return number(float(statement.bound)) + (" (says nothing)" if statement.vacuous else "")
+def _number(value: float | None) -> str:
+    return "not known" if value is None else number(float(value))
 
+
+def _bound(statement: Any) -> str:
+    return _number(statement.bound) + (" (says nothing)" if statement.vacuous else "")

@@ -33,7 +33,10 @@ def data_section(
     ]
     if drifts:
         note = "Distance from the training rows, 0 to 1: Kolmogorov-Smirnov, or total variation"
-        headings += [Heading("Drift", note=note), Heading("p", note="Chance of that by draws alone")]
+        headings += [
+            Heading("Drift", note=note),
+            Heading("p", note="Chance of that by draws alone"),
+        ]
     largest = max([0.2, *(drift.distance for drift in drifts)])
     lines = []
     for place, summary in enumerate(summaries):
@@ -41,7 +44,10 @@ def data_section(
         if drifts:
             drift = drifts[place]
             text = f"{drift.distance:.3f}" + (" !" if is_drift(drift, len(drifts)) else "")
-            line += [bar(drift.distance, largest, text), Cell(_chance(drift.p_value), drift.p_value)]
+            line += [
+                bar(drift.distance, largest, text),
+                Cell(_chance(drift.p_value), drift.p_value),
+            ]
         lines.append(line)
     made = table(headings, lines, caption="Columns of the table", can_filter=len(lines) > 12)
     return Section("data", "Data", join(_about(subject, apart), made))
@@ -67,7 +73,9 @@ def _about(subject: Subject, apart: float | None) -> Html:
     else:
         text += f" Outlined in orange: the {count_of(train.n_rows, 'training row')}."
     if apart is not None:
-        text += f" A booster tells the two tables apart with an AUC of {apart:.3f} (0.5 is a guess)."
+        text += (
+            f" A booster tells the two tables apart with an AUC of {apart:.3f} (0.5 is a guess)."
+        )
     return tag("p", text, class_="lead")
 
 

@@ -34,8 +34,8 @@ def dependence_section(subject: Subject, ranking: AnyArray) -> Section:
     drawn = [_figure(subject, forest, place, rows, (output, what)) for place in chosen]
     lead = (
         f"Mean of {what} over {count_of(len(rows), 'row')} when one feature is set to a value and "
-        f"all others stay as they are. Thin lines: {_CURVES} rows; marks on the axis: tenths of "
-        "the rows."
+        f"all others stay as they are. Thin lines: {_CURVES} rows, moved to the same mean, so that "
+        "lines which are not parallel show interactions; marks on the axis: tenths of the rows."
     )
     return Section("dependence", "Dependence", figures(*drawn), lead)
 
@@ -59,9 +59,7 @@ def _figure(
     table = subject.rows.table.take(rows)
     names = (subject.names[place], what)
     grid = None if column.levels is not None else _grid(column, len(rows))
-    found = partial_dependence(
-        forest, place, table, grid=grid, output=output, scale="prediction"
-    )
+    found = partial_dependence(forest, place, table, grid=grid, output=output, scale="prediction")
     if column.levels is not None:
         return _of_categories(column, found.grids[0], found.values, names)
     values, x = found.values, _numbers(found.grids[0])
@@ -70,14 +68,15 @@ def _figure(
     some = table.take(np.linspace(0, len(rows) - 1, min(_CURVES, len(rows))).astype(np.intp))
     curves = individual_curves(forest, place, some, grid=grid, output=output, scale="prediction")
     own = curves.values[:, : int(is_there.sum())]
+    own = own - own.mean(axis=1, keepdims=True) + values[is_there].mean()
     return numeric_figure(
         x[is_there].tolist(),
         values[is_there].tolist(),
         own.tolist(),
-        _deciles(column.dense(len(rows))),
-        names,
-        missing,
-        _ticks(column, x[is_there]),
+        deciles=_deciles(column.dense(len(rows))),
+        names=names,
+        missing=missing,
+        ticks=_ticks(column, x[is_there]),
     )
 
 
@@ -95,7 +94,7 @@ def _grid(column: Column, n_rows: int) -> AnyArray | list[object]:
         points = np.array([0.0, 1.0])
     if column.kind in (Kind.DATE, Kind.DATETIME, Kind.DURATION):
         unit = "timedelta64[s]" if column.kind is Kind.DURATION else "datetime64[s]"
-        return np.rint(points).astype(np.int64).astype(unit)
+        return np.asarray(np.rint(points).astype(np.int64).astype(unit))
     return np.append(points, np.nan) if np.isnan(values).any() else points
 
 
@@ -126,10 +125,11 @@ def _of_categories(
 ) -> Html:
     codes = column.values
     levels = () if column.levels is None else column.levels.values
-    counts = {level: int((codes == code).sum()) for code, level in enumerate(levels)}
-    counts[None] = int((codes < 0).sum())
-    order = sorted(range(len(labels)), key=lambda k: -counts.get(labels[k], 0))[:_MOST_LEVELS]
-    order.sort(key=lambda k: -values[k])
+    known = {level: int((codes == code).sum()) for code, level in enumerate(levels)}
+    n_missing = int((codes < 0).sum())
+    counts = [n_missing if one is None else known.get(one, 0) for one in labels.tolist()]
+    order = sorted(range(len(counts)), key=lambda k: -counts[k])[:_MOST_LEVELS]
+    order.sort(key=lambda k: -float(values[k]))
     texts = ["missing" if labels[k] is None else str(labels[k]) for k in order]
-    shares = [counts.get(labels[k], 0) / max(1, len(codes)) for k in order]
+    shares = [counts[k] / max(1, len(codes)) for k in order]
     return category_figure(texts, [float(values[k]) for k in order], shares, names)

@@ -11,7 +11,7 @@ from spinney.explain.importance import Importances
 from spinney.explain.permutation import score_falls
 from spinney.explain.shuffling import take_column
 from spinney.model.forest import trees_of
-from spinney.report.markup import count_of, name_of, number, percent, tag
+from spinney.report.markup import Html, count_of, join, name_of, number, percent, tag
 from spinney.report.scores.metrics import row_losses
 from spinney.report.sections.section import Section
 from spinney.report.subject import Subject
@@ -58,7 +58,9 @@ def weigh_features(subject: Subject) -> Influence:
 def importance_section(subject: Subject, influence: Influence) -> Section:
     """Lay out a line per feature."""
     headings = [Heading("Feature", is_number=False)]
-    lead = "Three answers to three questions; features that stand for each other share each of them."
+    lead = (
+        "Three answers to three questions; features that stand for each other share each of them."
+    )
     columns: list[list[Cell]] = []
     if influence.shap is not None:
         note = "How far it moves the raw score: mean absolute Shapley value, with standard error"
@@ -78,13 +80,37 @@ def importance_section(subject: Subject, influence: Influence) -> Section:
         headings.append(Heading("Used in training", note="Share of the gain of all splits"))
         columns.append(_cells(influence.gain, is_share=True))
     if not columns:
-        return Section("importance", "Importances", tag("p", "Nothing is known: this model has no trees of ours, and there is no target."), None)
+        return Section(
+            "importance",
+            "Importances",
+            tag("p", "Nothing is known: this model has no trees of ours, and there is no target."),
+            None,
+        )
     lines = []
+    used = _used(subject)
     for place in influence.ranking(len(subject.names)):
+        if place not in used:
+            continue
         name = subject.names[place]
         lines.append([Cell(name_of(name), name), *(column[place] for column in columns)])
     made = table(headings, lines, caption="Importances", can_filter=len(lines) > 12)
-    return Section("importance", "Importances", made, lead)
+    unused = [name for place, name in enumerate(subject.names) if place not in used]
+    return Section("importance", "Importances", join(made, _told_unused(unused)), lead)
+
+
+def _used(subject: Subject) -> set[int]:
+    trees = trees_of(subject.model)
+    return set(range(len(subject.names))) if trees is None else set(used_features(trees))
+
+
+def _told_unused(names: list[str]) -> Html | None:
+    if not names:
+        return None
+    parts: list[object] = [f"{count_of(len(names), 'feature')} that no tree looks at: "]
+    for place, name in enumerate(names[:40]):
+        parts += [", " if place else "", name_of(name)]
+    rest = f" and {len(names) - 40} more" if len(names) > 40 else ""
+    return tag("p", join(*parts, rest, "."), class_="note")
 
 
 def _cells(found: Importances, *, is_share: bool = False) -> list[Cell]:
@@ -146,4 +172,3 @@ def _asking_the_estimator(subject: Subject, rows: AnyArray) -> Importances | Non
     return permutation_importance(
         subject.fitted, X, y, n_repeats=_REPEATS, random_state=subject.seed
     )
-

@@ -1,5 +1,6 @@
 """The top of the page: the main numbers, and what to know before believing them."""
 
+import re
 from collections.abc import Sequence
 
 from spinney.report.markup import Html, count_of, join, name_of, number, tag
@@ -9,7 +10,11 @@ from spinney.report.sections.importance import Influence
 from spinney.report.sections.section import Finding, Section
 from spinney.report.subject import Subject
 
-_LEADING = {"binary": ("ROC AUC", "Log loss"), "classes": ("Accuracy", "Log loss"), "numbers": ("R²", "MAE")}
+_LEADING = {
+    "binary": ("ROC AUC", "Log loss"),
+    "classes": ("Accuracy", "Log loss"),
+    "numbers": ("R²", "MAE"),
+}
 
 
 def overview_section(
@@ -19,15 +24,15 @@ def overview_section(
     findings: Sequence[Finding],
 ) -> Section:
     """Lay out the main numbers and all findings."""
-    cards = [_card("Model", type(subject.fitted).__name__, _size(subject))]
-    cards.append(
-        _card("Rows", f"{subject.rows.n_rows:,}", count_of(len(subject.names), "feature"))
-    )
-    for metric in next(iter(metrics.values()), []):
-        if metric.name in _LEADING.get(subject.task, ()):
-            cards.append(_metric_card(metric))
+    cards = [_card("Model", _breakable(type(subject.fitted).__name__), _size(subject))]
+    cards.append(_card("Rows", f"{subject.rows.n_rows:,}", count_of(len(subject.names), "feature")))
+    leading = _LEADING.get(subject.task, ())
+    first = next(iter(metrics.values()), [])
+    cards += [_metric_card(metric) for metric in first if metric.name in leading]
     top = [subject.names[place] for place in influence.ranking(len(subject.names))[:3]]
-    names = join(*(part for k, name in enumerate(top) for part in (", " if k else "", name_of(name))))
+    names = join(
+        *(part for k, name in enumerate(top) for part in (", " if k else "", name_of(name)))
+    )
     cards.append(_card("Main features", names, "by how far they move scores", is_text=True))
     body = join(tag("div", *cards, class_="cards"), _findings(findings))
     return Section("overview", "Overview", body)
@@ -42,6 +47,12 @@ def _card(name: str, value: object, note: object, *, is_text: bool = False) -> H
         tag("p", note, class_="note"),
         class_="card",
     )
+
+
+def _breakable(name: str) -> Html:
+    """Let the name of a class break before its words."""
+    words = re.findall("[A-Z][^A-Z]*|[^A-Z]+", name)
+    return join(*(part for word in words for part in (Html("<wbr>"), word)))
 
 
 def _metric_card(metric: Metric) -> Html:

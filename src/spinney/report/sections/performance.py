@@ -89,7 +89,7 @@ def _with_train(subject: Subject, found: dict[str, list[Metric]]) -> dict[str, l
     train = subject.train
     if train is None or train.target is None:
         return found
-    rows = np.arange(train.n_rows)[: _MOST_ROWS]
+    rows = np.arange(train.n_rows)[:_MOST_ROWS]
     said = subject.ask(train.table.take(rows))
     for name, truth, one in _outputs(subject, train.target[rows], said):
         known = score_rows(subject.task, truth, one, None, n_resamples=0, seed=0)
@@ -122,9 +122,14 @@ def _metric_line(metric: Metric, has_train: bool) -> list[object]:
         Cell(metric.name),
         Cell(tag("b", number(metric.estimate))),
         Cell(interval),
-        Cell(number(metric.baseline)),
+        Cell(number(_near(metric.baseline))),
     ]
     return [*line, *([Cell(number(metric.train))] if has_train else []), metric.meaning]
+
+
+def _near(value: float | None) -> float | None:
+    """Take what rounding leaves of zero for zero."""
+    return value if value is None or abs(value) > 1e-12 else 0.0
 
 
 def _binary_figures(subject: Subject, target: AnyArray, weights: FloatArray) -> Html:
@@ -148,13 +153,13 @@ def _number_figures(
     x, y, errors = binned_means(said, residuals, weights)
     drawn = figures(
         scatter_figure(said[some], truth[some], ("Prediction", "Target"), "Target by prediction"),
-        histogram_figure(residuals, "Target − prediction", "Residuals"),
+        histogram_figure(residuals, "Target minus prediction", "Residuals"),
         means_figure(
             x.tolist(),
             y.tolist(),
             errors.tolist(),
-            ("Prediction", "Mean residual"),
-            "Mean residual by prediction",
+            names=("Prediction", "Mean residual"),
+            title="Mean residual by prediction",
             guide="zero",
         ),
     )

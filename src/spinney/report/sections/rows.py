@@ -145,4 +145,3 @@ def _reasons(subject: Subject, rows: AnyArray) -> list[Html]:
             parts += [", " if k else "", name_of(subject.names[feature]), text]
         found.append(join(*parts))
     return found
-

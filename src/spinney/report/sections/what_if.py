@@ -60,7 +60,11 @@ def _panel(data: dict[str, Any]) -> Html:
         "div",
         tag("label", "Row ", tag("select", id="row-choice")),
         tag("button", "Back to the row as it was", type="button", id="row-reset"),
-        tag("label", "Feature ", tag("input", type="search", id="feature-filter", autocomplete="off")),
+        tag(
+            "label",
+            "Feature ",
+            tag("input", type="search", id="feature-filter", autocomplete="off"),
+        ),
         class_="chooser",
     )
     answer = tag(
