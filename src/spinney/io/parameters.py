@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from spinney.errors import CannotSave, InvalidFile, InvalidParameter
+from spinney.model.saved_loss import SavedLoss, is_custom, without_code
 
 _BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
@@ -44,6 +45,9 @@ def encode(value: Any, where: str) -> Any:
         return _encode_generator(value)
     if _is_ours(value):
         return _encode_estimator(value, where)
+    if where == "loss" and is_custom(value):
+        kept = without_code(value)
+        return {"$loss": [kept.name, kept.has_inverse_link]}
     raise CannotSave(
         f"{where} is a {type(value).__name__}, which has no safe form in a file. Set it to a "
         "number, a text, or a list or dict of these before saving."
@@ -67,6 +71,7 @@ def decode(value: Any) -> Any:
         "$array": _decode_array,
         "$generator": _decode_generator,
         "$estimator": _decode_estimator,
+        "$loss": _decode_loss,
     }
     if tag not in readers:
         raise InvalidFile(f"A parameter in the file has the unknown form {tag!r}.")
@@ -90,6 +95,13 @@ def _decode_array(content: Any) -> Any:
     if dtype.kind not in "biuf":
         raise InvalidFile("A parameter in the file is an array of an unknown type.")
     return np.array(decode(items), dtype)
+
+
+def _decode_loss(content: Any) -> SavedLoss:
+    name, has_inverse_link = content
+    if not isinstance(name, str) or not name.isidentifier() or type(has_inverse_link) is not bool:
+        raise InvalidFile("A parameter in the file is a loss without a name.")
+    return SavedLoss(name, has_inverse_link)
 
 
 def _is_ours(value: Any) -> bool:
