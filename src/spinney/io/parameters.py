@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from spinney.errors import CannotSave, InvalidFile, InvalidParameter
+from spinney.model.saved_loss import SavedLoss, is_custom, without_code
 
 LINEAR = ("LinearRegression", "LogisticRegression", "Ridge", "RidgeCV")
 """Estimators of scikit-learn whose parameters are plain."""
@@ -60,6 +61,9 @@ def encode(value: Any, where: str) -> Any:
         return {"$linear": _encode_arguments(value, where)}
     if _splitter_classes().get(type(value).__name__) is type(value):
         return {"$splitter": _encode_arguments(value, where)}
+    if where == "loss" and is_custom(value):
+        kept = without_code(value)
+        return {"$loss": [kept.name, kept.has_inverse_link]}
     raise CannotSave(
         f"{where} is a {type(value).__name__}, which has no safe form in a file. Set it to a "
         "number, a text, or a list or dict of these before saving, or keep the estimator with "
@@ -86,6 +90,7 @@ def decode(value: Any) -> Any:
         "$estimator": _decode_estimator,
         "$linear": _decode_linear,
         "$splitter": _decode_splitter,
+        "$loss": _decode_loss,
     }
     if tag not in readers:
         raise InvalidFile(f"A parameter in the file has the unknown form {tag!r}.")
@@ -109,6 +114,13 @@ def _decode_array(content: Any) -> Any:
     if dtype.kind not in "biuf":
         raise InvalidFile("A parameter in the file is an array of an unknown type.")
     return np.array(decode(items), dtype)
+
+
+def _decode_loss(content: Any) -> SavedLoss:
+    name, has_inverse_link = content
+    if not isinstance(name, str) or not name.isidentifier() or type(has_inverse_link) is not bool:
+        raise InvalidFile("A parameter in the file is a loss without a name.")
+    return SavedLoss(name, has_inverse_link)
 
 
 def is_ours(value: Any) -> bool:
