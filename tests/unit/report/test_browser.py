@@ -158,6 +158,28 @@ def test_the_panel_says_what_the_model_says_to_the_last_bit(name, open_page, req
     assert said.tobytes() == np.ascontiguousarray(expected).tobytes()
 
 
+LINKS = {
+    "half the log-odds": spinney.AdaBoostClassifier(n_estimators=8),
+    "mean of shares": spinney.RandomForestClassifier(n_estimators=8, max_leaf_nodes=20),
+    "log": spinney.GradientBoostingRegressor(loss="poisson", max_iter=8),
+    "exponential": spinney.GradientBoostingClassifier(loss="exponential", max_iter=8),
+    "one tree": spinney.DecisionTreeRegressor(max_depth=4),
+}
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_the_page_finds_itself_right_whatever_the_link(name, open_page, tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(200, 3)), 1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:4, 0] = [np.inf, -np.inf, -0.0, 1e300]
+    y = (np.nan_to_num(X[:, 1]) + rng.normal(size=200) > 0).astype(int)
+    path = tmp_path / "report.html"
+    write_report(LINKS[name].fit(X, y), X, y, path)
+    check = open_page(path).locator("#self-check")
+    assert check.get_attribute("data-equal") == check.get_attribute("data-rows") == "60"
+
+
 def test_the_page_shows_hostile_text_and_obeys_none(open_page, classes):
     page = open_page(classes[0])
     assert page.title() != "stolen"
