@@ -176,6 +176,37 @@ def test_isolation_forests_and_several_outputs_have_reports():
     assert "performance" in Outline(report_html(both, X, X[:, :2])).ids
 
 
+def test_bare_models_sparse_tables_weights_and_odd_numbers_have_reports():
+    from scipy.sparse import csr_matrix
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    X[:3, 0], X[3:9, 1], X[:, 2] = np.inf, np.nan, 0.0
+    y = rng.normal(size=120) + np.arange(120) / 40
+    fitted = spinney.GradientBoostingRegressor(max_iter=5).fit(X, y)
+    weights = rng.integers(0, 3, 120)
+    assert "card" in Outline(report_html(fitted.model_, X, y, sample_weight=weights)).ids
+    assert "card" in Outline(report_html(fitted, X[:2], y[:2])).ids
+    sparse = csr_matrix(np.where(np.abs(X) > 1, np.nan_to_num(X, posinf=9), 0.0))
+    fitted = spinney.GradientBoostingRegressor(max_iter=5).fit(sparse, y)
+    assert "card" in Outline(report_html(fitted, sparse, y, train=sparse)).ids
+
+
+def test_proofs_and_the_bounds_of_theory_are_told():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 2))
+    y = (X[:, 0] > 0) * 1
+    model = spinney.GradientBoostingClassifier(max_iter=5, monotonic_cst=[1, 0])
+    text = report_html(model.fit(X, y), X, y)
+    assert "proved" in text
+    assert "x0" in text[text.index('id="certificates"') :]
+    booster = spinney.AdaBoostClassifier(n_estimators=5, store_weights=True).fit(X, y)
+    text = report_html(booster, X[:100], y[:100], train=(X, y))
+    assert "Bounds of boosting theory" in text
+    assert "boosting struggled most" in text
+    assert "need the training rows" in report_html(booster, X[:100], y[:100])
+
+
 def test_a_model_too_large_for_the_page_is_left_out_and_that_is_said(binary, monkeypatch):
     fitted, X, y = binary
     monkeypatch.setattr("spinney.report.sections.what_if.MOST_BYTES", 10)

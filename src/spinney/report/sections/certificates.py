@@ -102,17 +102,27 @@ def _value(value: Any) -> str:
 def _theory(subject: Subject) -> Html | None:
     if not hasattr(subject.fitted, "trace_") or not hasattr(subject.fitted, "complexity_class"):
         return None
-    classes = subject.model.target.classes
-    for rows in (subject.train, subject.rows):
-        if not isinstance(rows, Rows) or rows.target is None or classes is None:
-            continue
+    classes, rows = subject.model.target.classes, _training_rows(subject)
+    if rows is not None and rows.target is not None and classes is not None:
         try:
             found = certify(subject.fitted, rows.given, classes[rows.target], n_draws=50)
         except (SpinneyError, TypeError, ValueError):  # other rows than those of the fit
-            continue
-        return _certificate(found)
+            pass
+        else:
+            return _certificate(found)
     text = "The bounds of boosting theory need the training rows: give train=(X, y)."
     return tag("p", text)
+
+
+def _training_rows(subject: Subject) -> Rows | None:
+    """Give what is said to be the training rows, or rows that are as many."""
+    if subject.train is not None:
+        return subject.train
+    forest = subject.forest
+    is_alike = (
+        forest is not None and len(forest) and forest.arrays["count"][0] == subject.rows.n_rows
+    )
+    return subject.rows if is_alike else None
 
 
 def _certificate(certificate: Certificate) -> Html:

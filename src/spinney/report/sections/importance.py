@@ -11,7 +11,7 @@ from spinney.explain.importance import Importances
 from spinney.explain.permutation import score_falls
 from spinney.explain.shuffling import take_column
 from spinney.model.forest import trees_of
-from spinney.report.markup import Html, count_of, join, name_of, number, percent, tag
+from spinney.report.markup import Html, count_of, join, name_of, percent, tag, with_error
 from spinney.report.scores.metrics import row_losses
 from spinney.report.sections.section import Section
 from spinney.report.subject import Subject
@@ -119,9 +119,7 @@ def _cells(found: Importances, *, is_share: bool = False) -> list[Cell]:
     largest = max(value + (error or 0.0) for value, error in zip(values, spread, strict=True))
     cells = []
     for value, error in zip(values, spread, strict=True):
-        text = percent(value) if is_share else number(value, 3)
-        if error is not None and value:
-            text += f" ± {number(error, 2)}"
+        text = percent(value) if is_share else with_error(value, error or 0.0)
         cells.append(bar(value, largest, text, error))
     return cells
 

@@ -57,8 +57,8 @@ def performance_section(subject: Subject, metrics: dict[str, list[Metric]]) -> S
     n_rows = min(subject.rows.n_rows, _MOST_ROWS)
     drawn = "" if n_rows == subject.rows.n_rows else f" drawn from {subject.rows.n_rows:,}"
     lead = (
-        f"On {count_of(n_rows, 'row')}{drawn}. Intervals hold the truth about these rows' source "
-        f"with 95 % (bootstrap, {_RESAMPLES} resamples); the baseline is the best constant."
+        f"On {count_of(n_rows, 'row')}{drawn}. Intervals of 95 % by drawing rows again (bootstrap, "
+        f"{_RESAMPLES} resamples). The baseline is the best constant prediction."
     )
     parts: list[object] = [_metric_table(name, metrics) for name in metrics]
     weights = np.ones(subject.rows.n_rows) if subject.rows.weights is None else subject.rows.weights
@@ -182,7 +182,8 @@ def _confusion(subject: Subject, target: AnyArray, weights: FloatArray) -> Html:
         [Cell(name_of(one.label), one.label), one.n_rows, one.precision, one.recall, one.f1]
         for one in class_scores(counts, labels)
     ]
-    return join(title, matrix, table(headings, lines, caption="Scores of the classes"))
+    scores = table(headings, lines, caption="Scores of the classes")
+    return join(title, tag("div", tag("div", matrix), tag("div", scores), class_="beside"))
 
 
 def _matrix(counts: FloatArray, labels: Sequence[str]) -> Html:
