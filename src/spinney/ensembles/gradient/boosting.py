@@ -1,6 +1,7 @@
 """Gradient boosting: what the estimators share, which is everything but the loss."""
 
 import abc
+import contextlib
 import copy
 import warnings
 from collections.abc import Iterator, Mapping
@@ -125,11 +126,12 @@ class GradientBoosting(Estimator):
         self._check_parameters()
         plan = self._plan(X, y, sample_weight, (X_val, y_val, sample_weight_val))
         grown = self._resume(plan) if self._goes_on() else BoostedSum.start(plan.rows, plan.loss)
-        watch = plan.watch(lambda: self._twin(plan.freeze(grown)))
+        watch = plan.watch(lambda: self._twin(plan.freeze(grown)), grown.n_rounds)
         plan.rows.tables.clear()  # from here on there are only bins
-        if watch is not None and not self._goes_on():
-            watch.look(grown)
-        self._boost(plan, grown, watch)
+        with contextlib.nullcontext() if watch is None else watch.progress:
+            if watch is not None and not self._goes_on():
+                watch.look(grown)
+            self._boost(plan, grown, watch)
         return self
 
     def _plan(
@@ -161,8 +163,6 @@ class GradientBoosting(Estimator):
     def _boost(self, plan: Plan, grown: BoostedSum, watch: Watch | None) -> None:
         """Add the rounds, and become the estimator that learnt them."""
         was_interrupted = boost_rounds(plan.rows, plan.loss, plan.settings, grown, watch)
-        if watch is not None and watch.progress is not None:
-            watch.progress.close(grown)
         self._adopt(plan.freeze(grown))
         self.train_score_ = np.array(grown.train_scores)
         self.validation_score_ = np.array(grown.validation_scores)

@@ -7,7 +7,6 @@ from typing import Any
 from spinney.data.schema import FeatureSchema
 from spinney.ensembles.constraints import interaction_groups, monotone_signs
 from spinney.ensembles.fitting import IntakeSettings
-from spinney.ensembles.gradient.progress import Progress
 from spinney.ensembles.gradient.rounds import RoundSettings
 from spinney.ensembles.gradient.rows import BoostingRows, Part
 from spinney.ensembles.gradient.stopping import (
@@ -23,6 +22,7 @@ from spinney.errors import InvalidInput
 from spinney.losses import Loss, MultinomialLoss
 from spinney.model import Policy, TreeForest
 from spinney.model.forest import Output
+from spinney.progress import Progress
 from spinney.trees.gradient import GradientTreeSettings
 
 
@@ -48,27 +48,27 @@ class Plan:
             policy=policy_of(self.params),
         )
 
-    def watch(self, fitted_twin: Callable[[], Any]) -> Watch | None:
+    def watch(self, fitted_twin: Callable[[], Any], n_before: int) -> Watch | None:
         """Make the watch over the rounds; None when nobody looks.
 
-        ``fitted_twin`` makes a copy of the estimator that a scorer may ask.
+        ``fitted_twin`` makes a copy of the estimator that a scorer may ask; ``n_before`` rounds are
+        there already.
         """
         params, rows = self.params, self.rows
-        if not self.stops_early and not params["verbose"]:
-            return None
+        most, verbose = self.settings.max_rounds, params["verbose"]
+        progress = Progress(most, "round", first=n_before, verbose=verbose)
+        if not self.stops_early and not verbose:
+            return Watch(None, None, None, progress) if progress.is_shown else None
         uses_loss = not self.stops_early or params["scoring"] == "loss"
         twin = None if uses_loss else fitted_twin()
         train = rows.train if uses_loss else few_rows(rows, rows.train, self.settings.seed)
-        progress = None
-        if params["verbose"]:
-            name, sign = ("loss", -1.0) if uses_loss else ("score", 1.0)
-            progress = Progress(self.settings.max_rounds, name=name, sign=sign)
         rule = StoppingRule(params["n_iter_no_change"], params["tol"])
         return Watch(
             self._measure(train, twin),
             None if rows.validation is None else self._measure(rows.validation, twin),
             rule if self.stops_early else None,
             progress,
+            ("loss", -1.0) if uses_loss else ("score", 1.0),
         )
 
     def _measure(self, part: Part, twin: Any) -> Measure:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils import resample
 
-from spinney.ensembles.gradient.progress import Progress
 from spinney.ensembles.gradient.rows import BoostingRows, Part
 from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.losses import Loss
 from spinney.model import TreeForest
+from spinney.progress import Progress
 
 Measure = Callable[[BoostedSum], float]
 """How good a sum is on some rows; more is better."""
@@ -46,21 +46,30 @@ class StoppingRule:
 class Watch:
     """Measures every round; ``rule`` decides by the validation rows, else by the training rows."""
 
-    train: Measure
+    train: Measure | None
     validation: Measure | None
     rule: StoppingRule | None
-    progress: Progress | None = None
+    progress: Progress
+    shown_as: tuple[str, float] = ("loss", -1.0)
+    """What measurements are called, and what they are multiplied by to be that."""
 
     def look(self, grown: BoostedSum) -> bool:
         """Measure the sum as it is now, and tell whether to stop."""
-        grown.train_scores.append(self.train(grown))
+        if self.train is not None:
+            grown.train_scores.append(self.train(grown))
         watched = grown.train_scores
         if self.validation is not None:
             watched = grown.validation_scores
             watched.append(self.validation(grown))
-        if self.progress is not None:
-            self.progress.show(grown)
+        if self.progress.is_shown:
+            self.progress.show(len(grown.trees) // len(grown.baseline), self._words(grown))
         return self.rule is not None and self.rule.says_stop(watched)
+
+    def _words(self, grown: BoostedSum) -> str:
+        """Say how good the last round is."""
+        name, sign = self.shown_as
+        of = {"training": grown.train_scores, "validation": grown.validation_scores}
+        return ", ".join(f"{k} {name} {sign * v[-1]:.6g}" for k, v in of.items() if v)
 
 
 def negative_loss(loss: Loss, rows: BoostingRows, part: Part, n_threads: int) -> Measure:
