@@ -1,11 +1,16 @@
 """Make the figures of the guide: ``python tools/make_figures.py [folder]``.
 
+Figures of ``docs/guide/plotting.md`` are made by running the page: each is what the lines above it
+drew last. The others have a function here.
+
 The same versions of the libraries write the same bytes: identifiers come from a fixed salt, and no
 date is written. The data are those of the page.
 """
 
+import doctest
+import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,6 +48,7 @@ from spinney.plots import (
 from spinney.theory import FreshSets, bias_variance, committee_error
 
 FOLDER = Path(__file__).parents[1] / "docs" / "guide" / "figures"
+PAGE = FOLDER.parent / "plotting.md"
 STYLE = {"svg.hashsalt": "spinney", "svg.fonttype": "path", "font.size": 9.0}
 
 
@@ -145,12 +151,25 @@ FIGURES: Mapping[str, Callable[[], Any]] = {
 }
 
 
+def page_figures(page: Path) -> Iterator[tuple[str, Any]]:
+    """Run a page and give each figure it shows that no function here makes."""
+    parser, known = doctest.DocTestParser(), {}
+    parts = re.split(r"!\[[^\]]+\]\(figures/([\w-]+)\.svg\)", page.read_text("utf-8"))
+    for text, name in zip(parts[::2], [*parts[1::2], ""], strict=True):
+        for example in parser.get_examples(text):
+            exec(example.source, known)  # noqa: S102 - a page of ours
+        if name and name not in FIGURES:
+            yield name, known["ax"].figure
+
+
 def make_figures(folder: Path) -> None:
     """Write every figure into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     with mpl.rc_context(STYLE):
         for name, draw in FIGURES.items():
             draw().savefig(folder / f"{name}.svg", metadata={"Date": None})
+        for name, figure in page_figures(PAGE):
+            figure.savefig(folder / f"{name}.svg", metadata={"Date": None}, dpi=140)
 
 
 if __name__ == "__main__":

@@ -276,6 +276,28 @@ def _calibrated_quantiles() -> Fitted:
     return forest.fit(numbers(), target()).calibrate(numbers()[:20], target()[:20])
 
 
+def _stack() -> Fitted:
+    """A stack of a stack and a tree: weights of members, and a linear final estimator."""
+    members = [
+        ("tree", spinney.DecisionTreeClassifier(max_depth=3)),
+        ("forest", spinney.RandomForestClassifier(2, max_depth=3, random_state=1)),
+    ]
+    inner = spinney.StackingClassifier(members, "simplex", cv=2)
+    outer = spinney.StackingClassifier([("inner", inner), *members[:1], ("gone", "drop")], cv=3)
+    return outer.fit(numbers(), classes(["a", "b", "c"]))
+
+
+def _super_learner() -> Fitted:
+    members = [(f"depth{d}", spinney.DecisionTreeRegressor(max_depth=d)) for d in (1, 3)]
+    return spinney.SuperLearnerRegressor(members, cv=3).fit(frame(), target())
+
+
+def _weighted_vote() -> Fitted:
+    members = [(f"depth{d}", spinney.DecisionTreeClassifier(max_depth=d)) for d in (1, 3)]
+    vote = spinney.WeightedVoteClassifier(members, [1.0, -0.5])
+    return vote.fit(frame()[["town", "größe"]], classes(["no", "yes"]))
+
+
 KINDS: dict[str, Callable[[], Fitted]] = {
     "float32_thresholds": _float32,
     "float64_thresholds": _float64,
@@ -302,6 +324,9 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "rotation": _rotation,
     "calibrated": _calibrated,
     "calibrated_quantiles": _calibrated_quantiles,
+    "stack": _stack,
+    "super_learner": _super_learner,
+    "weighted_vote": _weighted_vote,
     "raw_embedding": _embedding,
     "raw_forest": _forest_of_three,
     "raw_empty_forest": _empty_forest,
@@ -312,6 +337,9 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "raw_program": _program,
     "raw_empty_program": _empty_program,
 }
+
+COMMITTEES = ("stack", "super_learner", "weighted_vote")
+"""Those whose pickles hold members as they are, and what scikit-learn made for them."""
 
 
 def file_of(kind: str) -> bytes:
@@ -338,15 +366,25 @@ def rows_for(schema: FeatureSchema) -> Table:
     return Table(16, columns, names_given=schema.names_given)
 
 
+def models_of(fitted: Fitted) -> list[Model]:
+    """Give the frozen model, or those of all members, and of members of members."""
+    if hasattr(fitted, "model_"):
+        return [fitted.model_]
+    return [model for member in fitted.estimators_ for model in models_of(member)]
+
+
 def probe_estimator(data: bytes) -> bytes:
     """Load a file, predict, save again: everything that can be asked of it."""
     fitted = from_bytes(data)
-    predicted = fitted.predict(rows_for(fitted.model_.schema))
+    models = models_of(fitted)
+    with np.errstate(all="ignore"):
+        predicted = fitted.predict(rows_for(models[0].schema))
     text = repr(fitted.get_params()).encode() + repr(predicted.tolist()).encode()
     if hasattr(fitted, "calibration_"):
         ask = getattr(fitted, "predict_set", None) or fitted.predict_interval
         text += repr(ask(rows_for(fitted.model_.schema), 0.8).columns()).encode()
-    return to_bytes(fitted) + hashlib.sha256(text).digest() + probe_model(fitted.model_.to_bytes())
+    probed = b"".join(probe_model(model.to_bytes()) for model in models)
+    return to_bytes(fitted) + hashlib.sha256(text).digest() + probed
 
 
 def probe_model(data: bytes) -> bytes:

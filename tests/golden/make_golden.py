@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.attacks.model_kinds import KINDS, file_of, rows_for
+from tests.attacks.model_kinds import KINDS, file_of, models_of, rows_for
 
 import spinney
 from spinney.data.table import Kind, Table
@@ -27,14 +27,14 @@ FOLDER = Path(__file__).parent
 
 def expected_of(made: Any) -> dict[str, Any]:
     """Ask a model about 16 rows and write down everything exactly."""
-    model = made if isinstance(made, Model) else made.model_
-    rows = rows_for(model.schema)
+    schema = models(made)[0].schema
+    rows = rows_for(schema)
     answer: dict[str, Any] = {
         "library": spinney.__version__,
-        "fingerprint": model.fingerprint,
-        "names_given": model.schema.names_given,
+        "fingerprint": fingerprint(made),
+        "names_given": schema.names_given,
         "columns": columns_of(rows),
-        "predictions": hexadecimal(model.predictions(rows)),
+        "predictions": hexadecimal(predictions(made, rows)),
     }
     if isinstance(made, Model):
         return answer
@@ -47,8 +47,30 @@ def expected_of(made: Any) -> dict[str, Any]:
     return answer
 
 
+def models(made: Any) -> list[Model]:
+    """Give the models in a file: one, or those of the members of a committee."""
+    return [made] if isinstance(made, Model) else models_of(made)
+
+
+def fingerprint(made: Any) -> str:
+    """Give the fingerprints of the models."""
+    return " ".join(model.fingerprint for model in models(made))
+
+
+def predictions(made: Any, rows: Table) -> Any:
+    """Ask the model; of a committee, which has none, what its members say.
+
+    A linear final estimator is not asked: the last bit of its sums is the machine's.
+    """
+    if isinstance(made, Model) or hasattr(made, "model_"):
+        return models(made)[0].predictions(rows)
+    return made.transform(rows) if hasattr(made, "transform") else made.decision_function(rows)
+
+
 def leaves_of(made: Any, rows: Table) -> Any:
     """Number the leaves of rows: of the one tree, or of each of several; None: no such numbers."""
+    if not hasattr(made, "model_"):
+        return None
     if trees_of(made.model_) is not None:
         return made.apply(rows).tolist()
     forest = getattr(made.model_, "members", made.model_)  # those of a program

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from spinney.errors import InvalidParameter, nearest_names
+from spinney.model.saved_loss import is_custom
 
 
 class Rule(Protocol):
@@ -187,6 +188,19 @@ class Seed:
     def describe(self) -> str:
         """Finish the sentence "expected …"."""
         return "None, an integer in [0, 2**64), a numpy.random.Generator or a RandomState"
+
+
+@dataclass(frozen=True, slots=True)
+class LossObject:
+    """A loss that the user wrote."""
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether the value may be used."""
+        return is_custom(value)
+
+    def describe(self) -> str:
+        """Finish the sentence "expected …"."""
+        return "an object (not a class) with methods value(y, raw) and gradients(y, raw)"
 
 
 @dataclass(frozen=True, slots=True)

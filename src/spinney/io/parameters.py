@@ -5,6 +5,7 @@ with ``$``; nothing in it names code to run.
 """
 
 import importlib
+import inspect
 import math
 import numbers
 from typing import Any
@@ -12,7 +13,19 @@ from typing import Any
 import numpy as np
 
 from spinney.errors import CannotSave, InvalidFile, InvalidParameter
+from spinney.model.saved_loss import SavedLoss, is_custom, without_code
 
+LINEAR = ("LinearRegression", "LogisticRegression", "Ridge", "RidgeCV")
+"""Estimators of scikit-learn whose parameters are plain."""
+THEIR_SPLITTERS = (
+    "GroupKFold",
+    "KFold",
+    "LeaveOneGroupOut",
+    "StratifiedGroupKFold",
+    "StratifiedKFold",
+    "TimeSeriesSplit",
+)
+OUR_SPLITTERS = ("Folds", "LeaveOneOut", "TimeFolds")
 _BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 
@@ -42,11 +55,19 @@ def encode(value: Any, where: str) -> Any:
         return {"$array": [value.dtype.str, encode(value.tolist(), where)]}
     if isinstance(value, np.random.Generator | np.random.RandomState):
         return _encode_generator(value)
-    if _is_ours(value):
+    if is_ours(value):
         return _encode_estimator(value, where)
+    if is_linear(value):
+        return {"$linear": _encode_arguments(value, where)}
+    if _splitter_classes().get(type(value).__name__) is type(value):
+        return {"$splitter": _encode_arguments(value, where)}
+    if where == "loss" and is_custom(value):
+        kept = without_code(value)
+        return {"$loss": [kept.name, kept.has_inverse_link]}
     raise CannotSave(
         f"{where} is a {type(value).__name__}, which has no safe form in a file. Set it to a "
-        "number, a text, or a list or dict of these before saving."
+        "number, a text, or a list or dict of these before saving, or keep the estimator with "
+        "pickle or joblib."
     )
 
 
@@ -67,6 +88,9 @@ def decode(value: Any) -> Any:
         "$array": _decode_array,
         "$generator": _decode_generator,
         "$estimator": _decode_estimator,
+        "$linear": _decode_linear,
+        "$splitter": _decode_splitter,
+        "$loss": _decode_loss,
     }
     if tag not in readers:
         raise InvalidFile(f"A parameter in the file has the unknown form {tag!r}.")
@@ -92,7 +116,15 @@ def _decode_array(content: Any) -> Any:
     return np.array(decode(items), dtype)
 
 
-def _is_ours(value: Any) -> bool:
+def _decode_loss(content: Any) -> SavedLoss:
+    name, has_inverse_link = content
+    if not isinstance(name, str) or not name.isidentifier() or type(has_inverse_link) is not bool:
+        raise InvalidFile("A parameter in the file is a loss without a name.")
+    return SavedLoss(name, has_inverse_link)
+
+
+def is_ours(value: Any) -> bool:
+    """Tell whether a value is an estimator of one of Spinney's public classes, no subclass."""
     package = importlib.import_module("spinney")
     name = type(value).__name__
     return name in package.ESTIMATORS and type(value) is getattr(package, name)
@@ -117,6 +149,44 @@ def _decode_estimator(content: Any) -> Any:
     except InvalidParameter as error:
         raise InvalidFile(f"A parameter in the file is wrong: {error}") from error
     return estimator
+
+
+def _linear_classes() -> dict[str, Any]:
+    """Give the classes of scikit-learn that may be final estimators of a saved stack."""
+    models = importlib.import_module("sklearn.linear_model")
+    return {name: getattr(models, name) for name in LINEAR}
+
+
+def _splitter_classes() -> dict[str, Any]:
+    """Give the splitters that are nothing but a few plain parameters."""
+    theirs = importlib.import_module("sklearn.model_selection")
+    ours = importlib.import_module("spinney.resampling")
+    found = {name: getattr(theirs, name) for name in THEIR_SPLITTERS}
+    return found | {name: getattr(ours, name) for name in OUR_SPLITTERS}
+
+
+def is_linear(value: Any) -> bool:
+    """Tell whether a value is a linear estimator of scikit-learn's that files know."""
+    return _linear_classes().get(type(value).__name__) is type(value)
+
+
+def _encode_arguments(value: Any, where: str) -> list[Any]:
+    """Give the class, and what its constructor was told: attributes of the same names."""
+    names = inspect.signature(type(value)).parameters
+    arguments = {name: encode(getattr(value, name), f"{where}__{name}") for name in names}
+    return [type(value).__name__, arguments]
+
+
+def _decode_linear(content: Any) -> Any:
+    name, arguments = content
+    made = _linear_classes()[name](**{key: decode(item) for key, item in arguments.items()})
+    made._validate_params()  # noqa: SLF001 - a ValueError is a damaged parameter
+    return made
+
+
+def _decode_splitter(content: Any) -> Any:
+    name, arguments = content
+    return _splitter_classes()[name](**{key: decode(item) for key, item in arguments.items()})
 
 
 def _encode_generator(generator: np.random.Generator | np.random.RandomState) -> Any:

@@ -16,8 +16,10 @@ from typing import Protocol, Self
 import numpy as np
 
 from spinney._native import _ext
-from spinney.data.fixed_point import exact_total, fixed_products, fixed_weights
+from spinney.data.fixed_point import exact_total, fixed_weights
 from spinney.errors import InvalidInput, InvalidParameter, nearest_names
+from spinney.losses.downhill import best_constant
+from spinney.losses.starts import link_start
 from spinney.typing import AnyArray, FloatArray
 
 
@@ -69,6 +71,11 @@ class Loss(abc.ABC):
         """Whether leaves are given their exact optimum in place of Newton's step."""
         return False
 
+    @property
+    def has_exact_steps(self) -> bool:
+        """Whether a formula knows the optima of leaves from Newton's steps."""
+        return False
+
     def exact_steps(self, newton: FloatArray) -> FloatArray:
         """Give the optima of leaves from Newton's steps, where a formula knows them."""
         return newton
@@ -78,8 +85,10 @@ class Loss(abc.ABC):
         return exact
 
     @abc.abstractmethod
-    def start(self, y: FloatArray, weights: FloatArray | None) -> FloatArray:
-        """Scores of the best constant prediction; (n_outputs,)."""
+    def start(
+        self, y: FloatArray, weights: FloatArray | None, offset: FloatArray | None = None
+    ) -> FloatArray:
+        """Scores of the best constant on top of the offset, (n_rows, n_outputs); (n_outputs,)."""
 
     @abc.abstractmethod
     def derivatives(
@@ -131,6 +140,11 @@ class PointLoss(Loss):
         """Whether leaves are given their exact optimum in place of Newton's step."""
         return self.name in {"absolute", "huber", "quantile"}
 
+    @property
+    def has_exact_steps(self) -> bool:
+        """Whether a formula knows the optima of leaves from Newton's steps."""
+        return self.link == "log"
+
     def exact_steps(self, newton: FloatArray) -> FloatArray:
         """Give the optima of leaves: those of the losses with log link follow from Newton's steps.
 
@@ -139,14 +153,14 @@ class PointLoss(Loss):
         >>> REGRESSION_LOSSES["poisson"].exact_steps(np.array([0.0, 1.0, 99.0]))  # log(1 + step)
         array([0.        , 0.69314718, 4.60517019])
         """
-        if self.link != "log":
+        if not self.has_exact_steps:
             return newton
         steps: FloatArray = _ext.log_link_steps(newton, self._power)
         return steps
 
     def newton_steps(self, exact: FloatArray) -> FloatArray:
         """Take ``exact_steps`` back; where a step was cut off at -3, what was there is NaN."""
-        if self.link != "log":
+        if not self.has_exact_steps:
             return exact
         power = self._power
         ratio = np.exp(np.where(exact > -3.0, exact, np.nan))
@@ -205,19 +219,18 @@ class PointLoss(Loss):
         powers = {"poisson": 1.0, "tweedie": 2.0 - self.parameter}
         return float(high ** powers.get(self.name, 0.0))
 
-    def start(self, y: FloatArray, weights: FloatArray | None) -> FloatArray:
+    def start(
+        self, y: FloatArray, weights: FloatArray | None, offset: FloatArray | None = None
+    ) -> FloatArray:
         """Score of the best constant: the optimum of all rows, or what predicts the mean."""
         if self.has_order_statistic_leaves:
-            return self.best_leaf_values(y, np.zeros_like(y), weights, _all_rows(len(y)), 1)
-        mean = _weighted_mean(y, weights)
-        if self.link == "identity":
-            return np.array([mean])
-        if self.link == "log":
-            return np.array([_ext.exact_log(mean)])
-        # Both classes of a classifier are present, unless there is one only.
-        share = min(max(mean, 1e-15), 1.0 - 1e-15)
-        log_odds = _ext.exact_log(share / (1.0 - share))
-        return np.array([0.5 * log_odds if self.name == "exponential" else log_odds])
+            around = np.zeros_like(y) if offset is None else offset
+            return self.best_leaf_values(y, around, weights, all_rows(len(y)), 1)
+        if offset is None:
+            return link_start(self.link, y, weights)
+        if self.name == "squared":
+            return link_start(self.link, y - offset[:, 0], weights)
+        return best_constant(self, y, weights, offset)
 
     def derivatives(
         self,
@@ -298,10 +311,13 @@ class MultinomialLoss(Loss):
     n_classes: int
     link: str = "softmax"
 
-    def start(self, y: FloatArray, weights: FloatArray | None) -> FloatArray:
-        """Logarithms of the shares of the classes."""
-        shares = [_weighted_mean((y == k).astype(float), weights) for k in range(self.n_classes)]
-        return np.array([_ext.exact_log(max(share, 1e-15)) for share in shares])
+    def start(
+        self, y: FloatArray, weights: FloatArray | None, offset: FloatArray | None = None
+    ) -> FloatArray:
+        """Logarithms of the shares of the classes, or what is best on top of the offset."""
+        if offset is None:
+            return link_start(self.link, y, weights, self.n_classes)
+        return best_constant(self, y, weights, offset, self.n_classes)
 
     def derivatives(
         self,
@@ -374,15 +390,6 @@ class _OneNode:
     last: AnyArray
 
 
-def _all_rows(n_rows: int) -> RowsOfNodes:
+def all_rows(n_rows: int) -> RowsOfNodes:
+    """Make a tree of one node, which holds all rows."""
     return _OneNode(np.arange(n_rows, dtype=np.uint32), np.array([0]), np.array([n_rows]))
-
-
-def _weighted_mean(y: FloatArray, weights: FloatArray | None) -> float:
-    """Mean from exact integer sums, so that neither row order nor repetition changes it."""
-    if weights is None and np.abs(y).max() * len(y) < 2.0**53 and np.array_equal(y, np.rint(y)):
-        return float(y.sum()) / len(y)  # codes of classes and counts: every order is exact
-    ones = np.ones(len(y)) if weights is None else weights
-    products, exponent = fixed_products(ones, y[:, np.newaxis])
-    total = int(products.sum())
-    return float(np.ldexp(float(total), exponent)) / exact_total(ones)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from spinney.errors import InvalidInput, InvalidInputType
-from spinney.plots.canvas import COLOURS, INK, Axes, frame, one_axes
+from spinney.plots.canvas import COLOURS, INK, Axes, frame, legend_beside, one_axes, plain
 from spinney.theory.error_parts import BiasVariance
 
 _WIDE = 30.0
@@ -73,8 +73,8 @@ def plot_bias_variance(
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter("{x:g}")
     ax.set_ylim(bottom=min(0.0, *parts["variance"]))
-    frame(ax, x=name, y="mean squared error" if squared else "share of points")
-    ax.legend(frameon=False)
+    frame(ax, x=plain(name), y="mean squared error" if squared else "share of points")
+    legend_beside(ax)
     return ax
 
 

@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 
 from spinney.errors import InvalidInput
 from spinney.plots.boosters import errors_by_round, read_trace
-from spinney.plots.canvas import COLOURS, INK, Axes, frame, one_axes
+from spinney.plots.canvas import COLOURS, INK, Axes, frame, legend_beside, one_axes
 from spinney.theory.bounds import training_error_bounds
 from spinney.theory.checks import margin_array, weight_array
 from spinney.theory.trace import Trace
@@ -85,7 +85,7 @@ def plot_error_bounds(
         ax.xaxis.set_major_formatter("{x:g}")
     ax.set_ylim(0.0, 1.02)
     frame(ax, x="round", y="share of rows")
-    ax.legend(frameon=False)
+    legend_beside(ax)
     return ax
 
 

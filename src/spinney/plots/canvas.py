@@ -17,9 +17,15 @@ DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)))
 """Lines differ by more than their colour."""
 MARKERS = ("o", "s", "^", "D", "v", "P")
 INK = "#222222"
+PALE = "#9A9A9A"
+"""For what stands behind: single rows, values that are missing."""
+_LONGEST = 32
+"""Letters of a name that are shown."""
+_MOST_POINTS = 1500
+"""Points up to which each of them is a shape of its own in vector files."""
 
 
-def one_axes(ax: Axes | None, *, size: tuple[float, float] = (5.6, 3.8)) -> Axes:
+def one_axes(ax: Axes | None, *, size: tuple[float, float] = (6.2, 3.7)) -> Axes:
     """Give the axes that were given, or those of a new figure."""
     return new_figure(size).subplots() if ax is None else ax
 
@@ -83,3 +89,61 @@ def frame(ax: Axes, *, x: str, y: str) -> None:
     ax.set_xlabel(x)
     ax.set_ylabel(y)
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def legend_beside(ax: Axes, **look: Any) -> None:
+    """Put the legend where no data are: to the right of the axes."""
+    place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
+    ax.legend(frameon=False, **place, **look)
+
+
+def square_axes(ax: Axes | None, n_names: int) -> Axes:
+    """Give axes from 0 to 1 across and up, of the same length, with room for a legend below."""
+    ax = one_axes(ax, size=(4.1, 4.05 + 0.2 * n_names))
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.set_aspect("equal")
+    return ax
+
+
+def legend_below(ax: Axes) -> None:
+    """Put the legend below the axes and their name."""
+    place = {"loc": "upper left", "bbox_to_anchor": (-0.03, -0.15), "borderaxespad": 0.0}
+    ax.legend(frameon=False, **place)
+
+
+def plain(text: Any, most: int = _LONGEST) -> str:
+    r"""Write a name so that it is shown as it is: no formula, no second line, not too long.
+
+    Examples
+    --------
+    >>> plain("cost in $ or\n $")
+    'cost in \\$ or \\$'
+    >>> plain("the_first_of_many_words_and_the_last", most=20)
+    'the_first_…_the_last'
+    """
+    shown = "".join(letter if letter.isprintable() else " " for letter in str(text))
+    shown = " ".join(shown.split()) or "(no name)"
+    if len(shown) > most:
+        end = most // 2 - 1
+        shown = f"{shown[: most - end - 1]}…{shown[-end:]}"
+    return shown.replace("$", r"\$")
+
+
+def legend_name(text: Any) -> str:
+    """Write a name for a legend, which would leave away one that begins with an underscore."""
+    shown = plain(text)
+    return f" {shown}" if shown.startswith("_") else shown
+
+
+def many_points(n_points: int) -> bool:
+    """Tell whether points are so many that vector files should hold a picture of them."""
+    return n_points > _MOST_POINTS
+
+
+def values_map() -> Any:
+    """Give colours for values from low to high: told apart by all readers, and in grey."""
+    from matplotlib import colormaps  # noqa: PLC0415 - optional
+    from matplotlib.colors import ListedColormap  # noqa: PLC0415 - optional
+
+    shades = colormaps["viridis"](np.linspace(0.0, 0.9, 256))  # its yellow is lost on white
+    return ListedColormap(shades, name="spinney_values")

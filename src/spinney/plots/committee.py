@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from spinney.errors import InvalidInput
-from spinney.plots.canvas import INK, Axes, one_axes
+from spinney.plots.canvas import INK, Axes, one_axes, plain
 from spinney.theory.checks import number_array
 from spinney.theory.committee import CommitteeError
 from spinney.theory.diversity import Diversity
@@ -42,7 +42,11 @@ def plot_error_correlation(
     """
     matrix = _matrix(found)
     n_members = len(matrix)
-    labels = [str(place) for place in range(1, n_members + 1)] if names is None else list(names)
+    labels = (
+        [str(place) for place in range(1, n_members + 1)]
+        if names is None
+        else [plain(name, 18) for name in names]
+    )
     if len(labels) != n_members:
         raise InvalidInput(f"There are {len(labels)} names: expected {n_members}, one of a member.")
     ax = one_axes(ax, size=(4.6, 3.8))
@@ -52,7 +56,9 @@ def plot_error_correlation(
     if n_members <= _WRITTEN:
         for line, column in np.ndindex(matrix.shape):
             _write(ax, column, line, float(matrix[line, column]))
-        ax.set_xticks(range(n_members), labels)
+        long = max(map(len, labels)) * n_members > 28
+        look = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if long else {}
+        ax.set_xticks(range(n_members), labels, **look)
         ax.set_yticks(range(n_members), labels)
     ax.set_aspect("equal")
     ax.invert_yaxis()

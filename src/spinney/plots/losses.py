@@ -7,7 +7,7 @@ import numpy as np
 
 from spinney.errors import InvalidParameter
 from spinney.losses import MARGIN_LOSSES, MarginLoss, margin_loss
-from spinney.plots.canvas import COLOURS, DASHES, INK, Axes, frame, one_axes, pick
+from spinney.plots.canvas import COLOURS, DASHES, INK, Axes, frame, legend_beside, one_axes, pick
 
 _CURVES = ("exponential", "logistic", "squared", "hinge", "savage")
 
@@ -61,7 +61,7 @@ def plot_margin_losses(
     ax.set_xlim(low, high)
     ax.set_ylim(0.0, 4.0)
     frame(ax, x="margin u = y F(x)", y="loss, scaled to 1 at 0")
-    ax.legend(frameon=False)
+    legend_beside(ax)
     return ax
 
 

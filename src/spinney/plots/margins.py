@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from spinney.plots.boosters import margins_after, read_rounds, read_trace
-from spinney.plots.canvas import COLOURS, DASHES, INK, Axes, frame, one_axes, pick
+from spinney.plots.canvas import COLOURS, DASHES, INK, Axes, frame, legend_beside, one_axes, pick
 from spinney.theory.margins import margin_distribution
 from spinney.typing import TableLike
 
@@ -76,5 +76,5 @@ def plot_margin_distribution(
     ax.set_xlim(-1.0, 1.0)
     ax.set_ylim(0.0, 1.02)
     frame(ax, x="margin", y="share of rows with this margin or less")
-    ax.legend(frameon=False, loc="upper left")
+    legend_beside(ax)
     return ax

@@ -7,7 +7,18 @@ from typing import Any
 import numpy as np
 
 from spinney.errors import InvalidInput, InvalidInputType
-from spinney.plots.canvas import COLOURS, INK, MARKERS, Axes, class_shades, grid_axes, pick
+from spinney.plots.canvas import (
+    COLOURS,
+    INK,
+    MARKERS,
+    Axes,
+    class_shades,
+    grid_axes,
+    legend_beside,
+    legend_name,
+    pick,
+    plain,
+)
 from spinney.plots.cells import Cells, Plane
 from spinney.theory.checks import count
 from spinney.theory.votes import label_codes
@@ -71,11 +82,12 @@ def plot_decision_regions(
         wrong = _draw(ax, classifier, plane, y, n_drawn)
         for drawn in ax.collections:
             drawn.set_rasterized(drawn.get_rasterized() or table.size * n_drawn > _MOST_POINTS)
-        ax.set_title(f"{named[line]}: error {wrong:.2f}", fontsize="medium")
+        ax.set_title(f"{plain(named[line])}: error {wrong:.2f}", fontsize="medium")
     for ax in panels[-1]:
-        ax.set_xlabel(plane.names[0])
+        ax.set_xlabel(plain(plane.names[0]))
     for ax in panels[:, 0]:
-        ax.set_ylabel(plane.names[1])
+        ax.set_ylabel(plain(plane.names[1]))
+    legend_beside(panels[0, -1], markerscale=1.6)
     return panels
 
 
@@ -93,6 +105,7 @@ def _draw(ax: Axes, classifier: Any, plane: Plane, y: Any, n_drawn: int) -> floa
     wrong, drawn = said != right, np.arange(len(right)) < n_drawn
     for code, ringed in product(range(len(classes)), (False, True)):
         # Points that look alike are drawn at once, which keeps vector files small.
+        own = "" if ringed else legend_name(f"class {classes[code]}")
         ax.scatter(
             *plane.points[drawn & (right == code) & (wrong == ringed)].T,
             s=9.0,
@@ -100,6 +113,7 @@ def _draw(ax: Axes, classifier: Any, plane: Plane, y: Any, n_drawn: int) -> floa
             color=pick(COLOURS, code),
             edgecolors=INK if ringed else "white",
             linewidths=0.9 if ringed else 0.3,
+            label=own,
             zorder=2,
         )
     (left, right_end), (low, high) = plane.limits()

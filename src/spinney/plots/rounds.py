@@ -10,7 +10,17 @@ from spinney.errors import InvalidInput, InvalidParameter
 from spinney.model import TreeForest
 from spinney.model.tree import Tree
 from spinney.plots.boosters import read_distributions, read_rounds, read_trace, signed_weights
-from spinney.plots.canvas import COLOURS, INK, MARKERS, Axes, class_shades, pick, several_axes
+from spinney.plots.canvas import (
+    COLOURS,
+    INK,
+    MARKERS,
+    Axes,
+    class_shades,
+    legend_beside,
+    pick,
+    plain,
+    several_axes,
+)
 from spinney.plots.cells import Cells, Plane
 from spinney.theory.checks import label_array
 from spinney.typing import AnyArray, BoolArray, FloatArray, IntArray, TableLike
@@ -75,8 +85,8 @@ def plot_adaboost_rounds(
         title = rf"round {number}: $\varepsilon$ = {error:.2f}, $\alpha$ = {alpha:.2f}"
         ax.set_title(title, fontsize="medium")
     scene.draw_sum(row[-1], "1 round" if len(trace) == 1 else f"{len(trace)} rounds")
-    row[0].set_ylabel(scene.plane.names[1])
-    row[-1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    row[0].set_ylabel(plain(scene.plane.names[1]))
+    legend_beside(row[-1])
     return row
 
 
@@ -150,11 +160,11 @@ class _Scene:
                 color=pick(COLOURS, code),
                 edgecolors=np.where(wrong[of_class], INK, "white"),
                 linewidths=np.where(wrong[of_class], 1.6, 0.5),
-                label=f"class {label}",
+                label=plain(f"class {label}"),
                 zorder=2,
             )
         (left, right), (low, high) = self.plane.limits()
-        ax.set(xlim=(left, right), ylim=(low, high), xlabel=self.plane.names[0])
+        ax.set(xlim=(left, right), ylim=(low, high), xlabel=plain(self.plane.names[0]))
 
 
 def _check_rounds(numbers: list[int], n_rounds: int, n_members: int) -> None:

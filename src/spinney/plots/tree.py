@@ -1,15 +1,19 @@
 """A tree, drawn."""
 
+import textwrap
 from typing import Any
 
 import numpy as np
 
 from spinney.errors import InvalidInputType
 from spinney.model import Model, TreeForest
-from spinney.plots.canvas import COLOURS, INK, Axes, one_axes, pick
+from spinney.plots.canvas import COLOURS, INK, Axes, one_axes, pick, plain
 from spinney.trees.structure import levels, parents
 from spinney.trees.words import TreeWords
 from spinney.typing import AnyArray, FloatArray
+
+_SHORT, _LONG = 20, 30
+"""Letters on a line, of a leaf and of a question, which has the room of two leaves."""
 
 
 def plot_tree(
@@ -89,11 +93,20 @@ def _places(words: TreeWords, shown: list[Any]) -> tuple[FloatArray, FloatArray]
 
 
 def _label(words: TreeWords, node: int, *, ends: bool) -> str:
+    """Write what a node asks and says, on lines so short that boxes do not touch."""
     is_leaf = words.tree.right[node] < 0
-    lines = [words.answer(node), words.rows(node)]
+    lines = [plain(words.answer(node), _SHORT), plain(words.rows(node), _SHORT)]
     if not is_leaf:
-        lines = [*lines, "…"] if ends else [words.question(node), *lines]
+        lines = [*lines, "…"] if ends else [*_two_lines(words.question(node)), *lines]
     return "\n".join(lines)
+
+
+def _two_lines(question: str) -> list[str]:
+    """Divide a long question at a space, and shorten what is left."""
+    first, *rest = textwrap.wrap(question, _LONG, break_on_hyphens=False) or [""]
+    if len(first) > _LONG:
+        return [plain(question, _LONG)]
+    return [plain(first, _LONG), *([plain(" ".join(rest), _LONG)] if rest else [])]
 
 
 def _shades(words: TreeWords) -> AnyArray:
@@ -120,15 +133,16 @@ def _parts(colour: str) -> list[float]:
 
 def _edge(ax: Axes, here: tuple[float, float], above: tuple[float, float]) -> None:
     ax.plot(*zip(above, here, strict=True), color=INK, linewidth=0.8, zorder=1)
-    middle = ((here[0] + above[0]) / 2, (here[1] + above[1]) / 2)
-    side = "yes" if here[0] < above[0] else "no"
-    ax.annotate(side, middle, ha="center", va="center", fontsize=7, color=INK, zorder=2)
+    is_left = here[0] < above[0]
+    beside = ((here[0] + above[0]) / 2 + (-0.06 if is_left else 0.06), (here[1] + above[1]) / 2)
+    side, align = ("yes", "right") if is_left else ("no", "left")
+    ax.annotate(side, beside, ha=align, va="bottom", fontsize=7, color=INK, zorder=2)
 
 
 def _box(ax: Axes, place: tuple[float, float], label: str, shade: Any) -> None:
     look = {"boxstyle": "round,pad=0.35", "facecolor": tuple(shade), "edgecolor": INK}
     ax.annotate(
-        label.replace("$", r"\$"),
+        label,
         place,
         ha="center",
         va="center",

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from spinney.plots.boosters import read_trace
-from spinney.plots.canvas import COLOURS, INK, Axes, frame, one_axes
+from spinney.plots.canvas import COLOURS, INK, Axes, frame, legend_beside, one_axes
 
 
 def plot_alpha_against_error(fitted: Any = None, *, ax: Axes | None = None) -> Axes:
@@ -55,7 +55,7 @@ def plot_alpha_against_error(fitted: Any = None, *, ax: Axes | None = None) -> A
                 ax.annotate(str(place), point, xytext=(5, 4), textcoords="offset points")
     ax.set_xlim(0.0, 1.0)
     frame(ax, x=r"weighted error $\varepsilon$", y=r"weight of the vote $\alpha$")
-    ax.legend(frameon=False)
+    legend_beside(ax)
     return ax
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from spinney.errors import InvalidInput
 from spinney.plots.boosters import read_distributions
-from spinney.plots.canvas import COLOURS, DASHES, INK, Axes, frame, one_axes, pick
+from spinney.plots.canvas import COLOURS, DASHES, INK, Axes, frame, legend_beside, one_axes, pick
 
 
 def plot_weight_history(
@@ -60,5 +60,5 @@ def plot_weight_history(
         )
     ax.set_ylim(bottom=0.0)
     frame(ax, x="round", y="weight of the row")
-    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    legend_beside(ax)
     return ax

@@ -256,7 +256,9 @@ class LeaveOneOut(Splitter):
 
 
 def _count_rows(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    if hasattr(X, "shape"):
+        return int(X.shape[0])
+    return len(X) if hasattr(X, "__len__") else len(np.asarray(X))
 
 
 def _check_count(name: str, value: Any, *, least: int) -> None:

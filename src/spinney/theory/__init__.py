@@ -23,6 +23,8 @@ from spinney.theory.complexity import matrix_rademacher as matrix_rademacher
 from spinney.theory.complexity import stump_rademacher as stump_rademacher
 from spinney.theory.complexity import vc_complexity as vc_complexity
 from spinney.theory.complexity import vc_dimension as vc_dimension
+from spinney.theory.confusion import Confusion as Confusion
+from spinney.theory.confusion import confusion as confusion
 from spinney.theory.decompositions import decompose_squared as decompose_squared
 from spinney.theory.decompositions import decompose_zero_one as decompose_zero_one
 from spinney.theory.diversity import Diversity as Diversity
@@ -42,6 +44,9 @@ from spinney.theory.geometry import dual_exponent as dual_exponent
 from spinney.theory.geometry import dual_norm as dual_norm
 from spinney.theory.geometry import lq_distance as lq_distance
 from spinney.theory.geometry import nearest_on_plane as nearest_on_plane
+from spinney.theory.learning_curves import LearningCurve as LearningCurve
+from spinney.theory.learning_curves import learning_curve as learning_curve
+from spinney.theory.learning_curves import out_of_bag_curve as out_of_bag_curve
 from spinney.theory.majority import VoteError as VoteError
 from spinney.theory.majority import majority_accuracy as majority_accuracy
 from spinney.theory.majority import majority_limits as majority_limits
@@ -53,6 +58,12 @@ from spinney.theory.margins import vote_margins as vote_margins
 from spinney.theory.mislabels import SuspectRows as SuspectRows
 from spinney.theory.mislabels import detect_mislabels as detect_mislabels
 from spinney.theory.mislabels import mislabel_scores as mislabel_scores
+from spinney.theory.ranking_curves import PrecisionRecallCurve as PrecisionRecallCurve
+from spinney.theory.ranking_curves import RocCurve as RocCurve
+from spinney.theory.ranking_curves import precision_recall_curve as precision_recall_curve
+from spinney.theory.ranking_curves import roc_curve as roc_curve
+from spinney.theory.residuals import Residuals as Residuals
+from spinney.theory.residuals import residuals as residuals
 from spinney.theory.risk import MarginRisk as MarginRisk
 from spinney.theory.risk import combined_vc_dimension as combined_vc_dimension
 from spinney.theory.risk import margin_risk as margin_risk
@@ -76,14 +87,19 @@ __all__: list[str] = [
     "CertificateReport",
     "CommitteeError",
     "Complexity",
+    "Confusion",
     "DescentTrace",
     "Diversity",
     "FoldSets",
     "FreshSets",
     "GameSolution",
+    "LearningCurve",
     "MarginDistribution",
     "MarginRisk",
     "MedianTrace",
+    "PrecisionRecallCurve",
+    "Residuals",
+    "RocCurve",
     "SamplingCorrelation",
     "Separability",
     "Statement",
@@ -98,6 +114,7 @@ __all__: list[str] = [
     "combined_vc_dimension",
     "committee_error",
     "committee_variance",
+    "confusion",
     "decompose_squared",
     "decompose_zero_one",
     "detect_mislabels",
@@ -109,6 +126,7 @@ __all__: list[str] = [
     "guaranteed_margin",
     "hedge_regret_bound",
     "leaf_output",
+    "learning_curve",
     "log_growth",
     "lq_distance",
     "majority_accuracy",
@@ -121,7 +139,11 @@ __all__: list[str] = [
     "matrix_rademacher",
     "mislabel_scores",
     "nearest_on_plane",
+    "out_of_bag_curve",
     "play_hedge",
+    "precision_recall_curve",
+    "residuals",
+    "roc_curve",
     "rounds_needed",
     "sample_complexity",
     "sampling_correlation",

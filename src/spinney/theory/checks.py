@@ -9,7 +9,7 @@ import numpy as np
 
 from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
 from spinney.theory.trace import Trace
-from spinney.typing import AnyArray, FloatArray
+from spinney.typing import AnyArray, BoolArray, FloatArray
 
 ROUNDING = 1e-9
 """Numbers this far outside their range are taken to be at its end."""
@@ -138,3 +138,28 @@ def _range(low: float, high: float) -> str:
     if math.isinf(high):
         return f"a finite number, {low:g} or more"
     return f"a number in [{low:g}, {high:g}]"
+
+
+def row_counts(sample_weight: Any, n_rows: int) -> FloatArray:
+    """Read how often each row counts; None: once."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight_array(sample_weight, n_rows)  # says what is wrong
+    return number_array("sample_weight", sample_weight, low=0.0)
+
+
+def event_array(y: Any, n_rows: int) -> BoolArray:
+    """Read what happened: truth values, or numbers 0 and 1."""
+    events = np.asarray(y)
+    if events.dtype.kind == "O" and all(isinstance(event, bool) for event in events.ravel()):
+        events = events.astype(bool)
+    if (
+        events.shape != (n_rows,)
+        or events.dtype.kind not in "biuf"
+        or not np.isin(events, (0, 1)).all()
+    ):
+        raise InvalidInput(
+            f"y has the shape {events.shape} and the type {events.dtype}: expected {n_rows} numbers"
+            ", 1 where it happened and 0 where it did not. Of labels give y == label."
+        )
+    return events.astype(bool)

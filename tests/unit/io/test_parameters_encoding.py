@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.model_selection import StratifiedKFold, TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
 
 import spinney
 from spinney.errors import CannotSave, InvalidFile
 from spinney.io.parameters import decode, encode
+from spinney.resampling import Folds
 
 PLAIN = [
     None,
@@ -179,14 +182,38 @@ def test_other_estimators_have_no_form():
         pass
 
     Local.__name__ = "DecisionTreeClassifier"
-    for stranger in (LogisticRegression(), Local()):
+    for stranger in (GaussianNB(), Local()):
         with pytest.raises(CannotSave, match="estimator is a"):
             encode(stranger, "estimator")
     with pytest.raises(CannotSave, match="estimator__class_weight is a"):
         encode(spinney.DecisionTreeClassifier(class_weight=object()), "estimator")
 
 
+def test_linear_estimators_and_splitters_are_their_arguments():
+    for plain in (
+        LogisticRegression(C=0.25, class_weight={0: 1.0, 1: 2.0}),
+        RidgeCV(alphas=(0.5, 1.0)),
+        TimeSeriesSplit(3, gap=2),
+        StratifiedKFold(4, shuffle=True, random_state=3),
+        Folds(3, stratified=True, random_state=1),
+    ):
+        again = through_json(plain)
+        assert type(again) is type(plain)
+        assert repr(again) == repr(plain)
+
+
 HOSTILE = [
+    {"$linear": ["LinearRegression", {"fit_intercept": "perhaps"}]},
+    {"$linear": ["LogisticRegression", {"C": -1.0}]},
+    {"$linear": ["LogisticRegressionCV", {}]},
+    {"$linear": ["__import__", {}]},
+    {"$linear": ["LinearRegression", {"more": 1}]},
+    {"$linear": "LinearRegression"},
+    {"$splitter": ["KFold", {"n_splits": 1}]},
+    {"$splitter": ["TimeSeriesSplit", {"more": 1}]},
+    {"$splitter": ["PredefinedSplit", {}]},
+    {"$splitter": [["KFold"], {}]},
+    {"$splitter": ["KFold", 5]},
     {"a": 1, "b": 2},
     {},
     {"$import": "os"},

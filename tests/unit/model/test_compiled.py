@@ -245,7 +245,8 @@ def test_members_of_other_libraries_are_asked_about_one_row(booster, named):
         for i in range(5):
             rows = [X.iloc[i], X.iloc[i].to_dict()] if named else [X[i], X[i].tolist()]
             for row in rows:
-                np.testing.assert_array_equal(compiled(row), expected[i])
+                # Linear members multiply one row and many by different kernels of their BLAS.
+                np.testing.assert_allclose(compiled(row), expected[i], rtol=1e-14, atol=0)
 
 
 def test_an_isolation_forest_says_its_score_and_an_embedding_nothing():

@@ -1,7 +1,7 @@
 """What bagging of classes and of numbers shares: fitting, asking, and what is known of members."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from sklearn.utils import get_tags
@@ -234,18 +234,6 @@ class Bagging(BagKeeper):
         return answers
 
     # What is known of members
-
-    def __len__(self) -> int:
-        return len(self.model_) if hasattr(self, "model_") else 0
-
-    def __bool__(self) -> bool:
-        return True
-
-    def __getitem__(self, index: int) -> Any:
-        return self.estimators_[index]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.estimators_)
 
     @property
     def estimators_(self) -> Any:

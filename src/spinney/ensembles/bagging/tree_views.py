@@ -1,7 +1,6 @@
 """The trees of a bag as estimators of their own columns, made when they are asked for."""
 
-from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -10,13 +9,14 @@ from spinney.data.schema import FeatureSchema
 from spinney.data.table import made_up_names
 from spinney.ensembles.bagging.job import member_seed
 from spinney.ensembles.estimator import Estimator
+from spinney.ensembles.forests.tree_views import Views
 from spinney.model import TreeForest
 from spinney.model.forest import Output
 from spinney.resampling.feature_draws import FeatureDraws
 from spinney.typing import AnyArray
 
 
-class MemberTrees(Sequence[Any]):
+class MemberTrees(Views):
     """Fitted trees: clones of the base learner, each with the seed it grew by."""
 
     def __init__(self, forest: TreeForest, base: Any, seed: int, draws: FeatureDraws) -> None:
@@ -24,19 +24,6 @@ class MemberTrees(Sequence[Any]):
 
     def __len__(self) -> int:
         return len(self._forest)
-
-    @overload
-    def __getitem__(self, index: int) -> Any: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Any]: ...
-    def __getitem__(self, index: Any) -> Any:
-        places = range(len(self))[index]
-        if isinstance(places, range):
-            return [self._view(place) for place in places]
-        return self._view(places)
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} trees>"
 
     def _view(self, place: int) -> Estimator:
         tree: Estimator = clone(self._base).set_params(random_state=member_seed(self._seed, place))

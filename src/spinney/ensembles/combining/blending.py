@@ -11,9 +11,11 @@ from spinney.ensembles.combining.jobs import run_jobs, take_rows
 from spinney.ensembles.combining.out_of_fold import OutOfFold, methods_of
 from spinney.ensembles.combining.stack import STACK_RULES, ClassStack, NumberStack, Stacking
 from spinney.ensembles.combining.stacking import STACK_METHODS
+from spinney.ensembles.combining.state import count_from_state, expect_facts
 from spinney.ensembles.parameters import Boolean, Choice, Fraction, Rule, Seed
 from spinney.ensembles.sharing import bits_of, mix_bits
 from spinney.errors import InvalidInput, InvalidInputType
+from spinney.model.model import State
 from spinney.randomness import Stream, random_bits, seed_from
 from spinney.typing import AnyArray, FloatArray, RandomState
 
@@ -53,6 +55,13 @@ class Blending(Stacking):
             self._fit_all(given, members, self.n_jobs)
         self.n_held_out_ = len(held)
         return OutOfFold(columns, held, 1)
+
+    def _stack_facts(self) -> State:
+        return {"n_held_out": self.n_held_out_}, {}
+
+    def _adopt_stack_facts(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+        expect_facts(meta, arrays, {"n_held_out"}, set())
+        self.n_held_out_ = count_from_state(meta, "n_held_out")
 
     def _held_out(self, given: Given) -> AnyArray:
         """Choose the rows of the final estimator; booleans."""

@@ -23,10 +23,17 @@ from spinney.ensembles.combining.members import (
     present,
     read_members,
 )
+from spinney.ensembles.combining.state import (
+    classes_target,
+    members_from_state,
+    target_from_state,
+)
 from spinney.ensembles.estimator import _suggesting, _unknown
 from spinney.ensembles.parameters import Checked, Rule, check_parameters
 from spinney.ensembles.sharing import TableRows
+from spinney.ensembles.uncertain.calibrating import CALIBRATION, Calibratable
 from spinney.errors import InvalidInput, InvalidModel
+from spinney.model.model import State
 from spinney.typing import AnyArray, TableLike
 
 MEMBERS_RULE = Checked("a list of (name, estimator) pairs, or None for the default members")
@@ -47,10 +54,10 @@ class Given:
     """For ``fit`` of whoever combines them."""
 
 
-class Combination(MetaEstimatorMixin, _BaseComposition):
+class Combination(Calibratable, MetaEstimatorMixin, _BaseComposition):
     """Base of committees whose members are any estimators, known by their names.
 
-    It has no model of ours, because members may be foreign: it lives in memory and in pickles.
+    It has no model of its own. Files hold its members, if they are ours, and what it learnt.
     """
 
     _combines: ClassVar[bool] = True
@@ -66,12 +73,6 @@ class Combination(MetaEstimatorMixin, _BaseComposition):
         super().__init_subclass__(**kwargs)
         if "__init__" in cls.__dict__:
             cls.__init__ = _suggesting(cls.__init__)  # type: ignore[method-assign]
-
-    def _adopt(self, model: Any) -> None:
-        """Refuse the model of a file: no file holds a committee."""
-        raise InvalidModel(
-            f"a {type(self).__name__} has members, and no model such as a {type(model).__name__}"
-        )
 
     # Parameters
 
@@ -136,9 +137,13 @@ class Combination(MetaEstimatorMixin, _BaseComposition):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
 
+    def _check_fitted(self) -> None:
+        check_is_fitted(self)
+
     def _keep_members(self, members: list[tuple[str, Any]], fitted: list[Any]) -> None:
         """Remember the fitted members, in their order and by name."""
         self.estimators_ = fitted
+        self._forget_calibration()
         self.__dict__.pop("feature_names_in_", None)
         self.named_estimators_ = Bunch()
         remaining = iter(fitted)
@@ -208,6 +213,63 @@ class Combination(MetaEstimatorMixin, _BaseComposition):
         """Fit every member on all rows."""
         jobs, verbose = self._full_jobs(given, members), getattr(self, "verbose", 0)
         self._keep_members(members, run_jobs(jobs, n_jobs, verbose=verbose))
+
+    # Files
+
+    def _to_parts(self) -> tuple[list[Any], State]:
+        """Take a fitted committee apart: the estimators it is made of, and what it knows itself."""
+        check_is_fitted(self)
+        names = [name for name, now in self.named_estimators_.items() if not is_dropped(now)]
+        meta: dict[str, Any] = {"members": names}
+        arrays: dict[str, AnyArray] = {}
+        if self._task == "classification":
+            meta["target"], own = classes_target(self.classes_, type(self).__name__).to_state()
+            arrays = {f"target/{name}": array for name, array in own.items()}
+        more, (facts, own) = self._facts()
+        kept, kept_arrays = self._all_attributes()
+        return [*self.estimators_, *more], (
+            {**meta, **facts, **kept},
+            {**arrays, **own, **kept_arrays},
+        )
+
+    def _attributes(self) -> State:
+        """Give nothing beside the calibration: the rest is in ``_facts``."""
+        return {}, {}
+
+    def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+        """Take nothing."""
+
+    def _facts(self) -> tuple[list[Any], State]:
+        """Give what it knows beside its members and classes; estimators first."""
+        return [], ({}, {})
+
+    def _adopt_parts(
+        self, parts: list[Any], meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]
+    ) -> None:
+        """Become what ``_to_parts`` took apart, believing nothing."""
+        members = members_from_state(self, parts, meta.get("members"))
+        fitted = parts[: len(present(members))]
+        known = ("members", "target", "calibration")
+        rest = {name: value for name, value in meta.items() if name not in known}
+        kept = {name: array for name, array in arrays.items() if name.startswith(CALIBRATION)}
+        arrays = {name: array for name, array in arrays.items() if name not in kept}
+        own = {name: array for name, array in arrays.items() if not name.startswith("target/")}
+        if self._task == "classification":
+            target = target_from_state(meta.get("target"), arrays)
+            self.classes_ = np.asarray(target.classes)
+        elif "target" in meta or len(own) < len(arrays):
+            raise InvalidModel(f"a {type(self).__name__} knows no classes")
+        self._keep_members(members, fitted)
+        self._adopt_facts(parts[len(fitted) :], rest, own)
+        told = {name: meta[name] for name in meta if name == "calibration"}
+        self._adopt_all_attributes(told, kept)
+
+    def _adopt_facts(
+        self, parts: list[Any], meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]
+    ) -> None:
+        """Take back what ``_facts`` gave."""
+        if parts or meta or arrays:
+            raise InvalidModel(f"a {type(self).__name__} knows nothing beside its members")
 
     def get_metadata_routing(self) -> Any:
         """Say which members take what beside rows and targets; see scikit-learn's routing."""

@@ -21,7 +21,8 @@ from sklearn.utils.metadata_routing import MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from spinney.ensembles.combining.combination import MEMBERS_RULE, Combination, Given
+from spinney.ensembles.combining.combination import MEMBERS_RULE, Given
+from spinney.ensembles.combining.filed_stack import FiledStack
 from spinney.ensembles.combining.jobs import as_asked, sliced, take_rows
 from spinney.ensembles.combining.linear_pool import POOLS, PoolClassifier, PoolRegressor
 from spinney.ensembles.combining.members import Answers, fit_member, present, read_members
@@ -36,7 +37,7 @@ from spinney.ensembles.combining.targets import (
 )
 from spinney.ensembles.parameters import Boolean, Checked, Choice, Integer, Jobs, Rule, either
 from spinney.ensembles.sharing import TableRows
-from spinney.errors import InvalidParameter
+from spinney.errors import InvalidInput, InvalidParameter
 from spinney.model.answers import as_members_take
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -61,7 +62,7 @@ def _final_has(name: str) -> Callable[[Any], bool]:
     return check
 
 
-class Stacking(TransformerMixin, Combination):
+class Stacking(TransformerMixin, FiledStack):
     """Base of the stacks."""
 
     final_estimator: Any
@@ -237,7 +238,6 @@ class ClassStack(ClassifierMixin, Stacking):
     _takes_many: ClassVar[bool] = True
     """Whether y may have several labels per row."""
     _many: ManyLabels | None
-    _member_classes: AnyArray | None
 
     def fit(
         self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
@@ -284,6 +284,14 @@ class ClassStack(ClassifierMixin, Stacking):
 
     def _default_final(self) -> Any:
         return LogisticRegression()
+
+    def _make_final(self, n_members: int) -> Any:
+        if self.final_estimator is None and len(self.classes_) == 1:
+            raise InvalidInput(
+                f"y has one class only, {self.classes_[0]!r}, and the default final estimator "
+                "needs two. Give rows of another class, or final_estimator='simplex'."
+            )
+        return super()._make_final(n_members)
 
     def _pool(self, rule: str, n_members: int) -> Any:
         if self.stack_method not in ("auto", "predict_proba"):

@@ -129,7 +129,7 @@ class StackingRegressor(NumberStack):
     >>> forest = RandomForestRegressor(30, random_state=0)
     >>> members = [("forest", forest), ("linear", LinearRegression())]
     >>> stack = StackingRegressor(members, final_estimator="simplex").fit(data.X, data.y)
-    >>> float(stack.final_estimator_.weights_.sum())
+    >>> round(float(stack.final_estimator_.weights_.sum()), 12)
     1.0
     """
 

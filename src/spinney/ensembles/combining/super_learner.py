@@ -16,8 +16,14 @@ from spinney.ensembles.combining.linear_pool import (
 from spinney.ensembles.combining.members import present
 from spinney.ensembles.combining.out_of_fold import OutOfFold
 from spinney.ensembles.combining.stack import ClassStack, NumberStack, Stacking
+from spinney.ensembles.combining.state import (
+    count_from_state,
+    expect_facts,
+    numbers_from_state,
+)
 from spinney.ensembles.parameters import Checked, Choice, Jobs, Rule
 from spinney.errors import InvalidParameter
+from spinney.model.model import State
 from spinney.results import Result
 from spinney.typing import AnyArray, FloatArray
 
@@ -100,15 +106,28 @@ class SuperLearner(Stacking):
         spread = np.average((losses - risks[:, np.newaxis]) ** 2, axis=1, weights=weights)
         count = float(len(y)) if weights is None else float(weights.sum())
         names = [name for name, _ in present(self._members_or_default())]
-        self.risk_ = RiskTable(
-            (*names, "super learner"),
-            risks,
-            np.sqrt(spread / max(count - 1, 1.0)),
-            np.append(self.weights_, np.nan),
-            self._loss_name(),
-            len(y),
-            said.n_splits,
-        )
+        errors = np.sqrt(spread / max(count - 1, 1.0))
+        self.risk_ = self._risk_table(names, risks, errors, (len(y), said.n_splits))
+
+    def _risk_table(
+        self, names: list[str], risks: FloatArray, errors: FloatArray, counts: tuple[int, int]
+    ) -> RiskTable:
+        members, weights = (*names, "super learner"), np.append(self.weights_, np.nan)
+        return RiskTable(members, risks, errors, weights, self._loss_name(), *counts)
+
+    def _stack_facts(self) -> State:
+        table = self.risk_
+        counts = {"n_rows": table.n_rows, "n_splits": table.n_splits}
+        return counts, {"risks": table.risks, "standard_errors": table.standard_errors}
+
+    def _adopt_stack_facts(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+        expect_facts(meta, arrays, {"n_rows", "n_splits"}, {"risks", "standard_errors"})
+        shape = (len(self.estimators_) + 1,)
+        risks = numbers_from_state(arrays, "risks", shape)
+        errors = numbers_from_state(arrays, "standard_errors", shape)
+        counts = count_from_state(meta, "n_rows"), count_from_state(meta, "n_splits")
+        names = [name for name, _ in present(list(self.named_estimators_.items()))]
+        self.risk_ = self._risk_table(names, risks, errors, counts)
 
     @abc.abstractmethod
     def _losses(self, columns: list[FloatArray], y: AnyArray) -> FloatArray:

@@ -13,6 +13,7 @@ from spinney.ensembles.combining.combination import MEMBERS_RULE, Combination, G
 from spinney.ensembles.combining.jobs import as_asked, run_jobs
 from spinney.ensembles.combining.members import Answers, present, read_members
 from spinney.ensembles.combining.pools import NUMBER_RULES, SHARE_RULES, pool_numbers, pool_shares
+from spinney.ensembles.combining.state import check_members_tell_codes
 from spinney.ensembles.combining.targets import read_classes, read_column
 from spinney.ensembles.parameters import Boolean, Checked, Choice, Integer, Jobs, Rule, either
 from spinney.errors import InvalidInput, InvalidParameter
@@ -42,6 +43,12 @@ class Voting(TransformerMixin, Combination):
         self._member_weights()
         jobs = self._full_jobs(given, members)
         self._keep_members(members, run_jobs(jobs, self.n_jobs, verbose=self.verbose))
+
+    def _adopt_facts(
+        self, parts: list[Any], meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]
+    ) -> None:
+        super()._adopt_facts(parts, meta, arrays)
+        self._member_weights()
 
     def _member_weights(self) -> FloatArray:
         """Give the weights of those who vote."""
@@ -175,6 +182,15 @@ class VotingClassifier(ClassifierMixin, Voting):
             self._check_probabilities()
         self._fit_voters(given)
         return self
+
+    def _adopt_facts(
+        self, parts: list[Any], meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]
+    ) -> None:
+        super()._adopt_facts(parts, meta, arrays)
+        check_members_tell_codes(self.estimators_, len(self.classes_))
+        if self.voting not in ("hard", "borda"):
+            self._check_probabilities()
+        self.le_ = LabelEncoder().fit(self.classes_)
 
     def _check_probabilities(self) -> None:
         for name, member in present(read_members(self, self._task)):

@@ -80,7 +80,8 @@ def nonnegative_weights(
 
     Examples
     --------
-    >>> nonnegative_weights(np.array([[1.0, 2.0, 3.0], [1.0, 0.0, 0.0]]), np.array([2.0, 4.0, 6.0]))
+    >>> members = np.array([[1.0, 2.0, 3.0], [1.0, 0.0, 0.0]])
+    >>> nonnegative_weights(members, np.array([2.0, 4.0, 6.0])).round(12)
     array([2., 0.])
     """
     sums = products(np.vstack([answers, y]), weights)

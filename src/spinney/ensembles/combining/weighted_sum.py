@@ -12,9 +12,12 @@ from spinney.ensembles.combining.combination import MEMBERS_RULE, Combination, G
 from spinney.ensembles.combining.jobs import as_asked, run_jobs
 from spinney.ensembles.combining.members import is_fitted, present
 from spinney.ensembles.combining.out_of_fold import ask_out_of_fold
+from spinney.ensembles.combining.prefit import known_classes
+from spinney.ensembles.combining.state import expect_facts, numbers_from_state
 from spinney.ensembles.parameters import Checked, Choice, Jobs, Rule
-from spinney.errors import InvalidParameter
+from spinney.errors import InvalidModel, InvalidParameter
 from spinney.model.answers import check_width, member_answers
+from spinney.model.model import State
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 VOTE_RULES: Mapping[str, Rule] = {
@@ -110,6 +113,20 @@ class WeightedVote(Combination):
                 f"{n_members} finite numbers, one per member that is not dropped."
             )
         return weights
+
+    def _facts(self) -> tuple[list[Any], State]:
+        return [], ({}, {"weights": self.weights_})
+
+    def _adopt_facts(
+        self, parts: list[Any], meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]
+    ) -> None:
+        expect_facts(meta, arrays, set(), {"weights"})
+        self.weights_ = numbers_from_state(arrays, "weights", (len(self.estimators_),))
+        if parts:
+            raise InvalidModel(f"a {type(self).__name__} has members and nobody else")
+        if self._task == "classification":
+            known_classes(list(self.named_estimators_.items()), np.asarray(self.classes_))
+            self._form(list(self.named_estimators_.items()))
 
     @abc.abstractmethod
     def _equal(self, n_members: int) -> FloatArray:

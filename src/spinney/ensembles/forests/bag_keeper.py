@@ -1,6 +1,7 @@
 """What ensembles of bags keep beside their model: how rows were drawn, and scores out of bag."""
 
-from collections.abc import Mapping
+import abc
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +26,23 @@ class BagKeeper(Estimator):
     _known: Knowledge
     oob_score_: float
     oob_curve_: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.model_) if hasattr(self, "model_") else 0
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, index: int) -> Any:
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
+    @property
+    @abc.abstractmethod
+    def estimators_(self) -> Any:
+        """The members."""
 
     @property
     def estimators_samples_(self) -> list[AnyArray]:

@@ -1,7 +1,7 @@
 """What all forests share: growing, asking, and what is known of trees and their rows."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -206,18 +206,6 @@ class Forest(OutOfBagCalibration, BagKeeper):
         return float(scoring(right[known], said[known]))
 
     # What is known of the trees
-
-    def __len__(self) -> int:
-        return len(self.model_) if hasattr(self, "model_") else 0
-
-    def __bool__(self) -> bool:
-        return True
-
-    def __getitem__(self, index: int) -> Any:
-        return self.estimators_[index]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.estimators_)
 
     @property
     def estimators_(self) -> TreeViews:

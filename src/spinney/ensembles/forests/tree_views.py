@@ -1,5 +1,6 @@
 """The trees of a forest as estimators, made when they are asked for."""
 
+import abc
 from collections.abc import Sequence
 from typing import Any, overload
 
@@ -11,14 +12,12 @@ from spinney.randomness import Stream, random_bits
 _NOT_OF_TREES = ("n_jobs", "random_state", "class_weight", "categorical_features")
 
 
-class TreeViews(Sequence[Any]):
-    """Fitted trees that share the forest's arrays; each is a ``DecisionTree...`` of ours."""
+class Views(Sequence[Any]):
+    """Fitted trees of one model, each made when it is asked for."""
 
-    def __init__(self, model: TreeForest, parameters: dict[str, Any], seed: int) -> None:
-        self._model, self._parameters, self._seed = model, parameters, seed
-
-    def __len__(self) -> int:
-        return len(self._model)
+    @abc.abstractmethod
+    def _view(self, place: int) -> Estimator:
+        """Make one of them."""
 
     @overload
     def __getitem__(self, index: int) -> Any: ...
@@ -32,6 +31,16 @@ class TreeViews(Sequence[Any]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} trees>"
+
+
+class TreeViews(Views):
+    """Fitted trees that share the forest's arrays; each is a ``DecisionTree...`` of ours."""
+
+    def __init__(self, model: TreeForest, parameters: dict[str, Any], seed: int) -> None:
+        self._model, self._parameters, self._seed = model, parameters, seed
+
+    def __len__(self) -> int:
+        return len(self._model)
 
     def _view(self, place: int) -> Estimator:
         is_class = self._model.target.classes is not None

@@ -240,7 +240,7 @@ class GradientBoosting(Estimator):
         grown = BoostedSum.resume(plan.rows, model, plan.settings.n_threads)
         grown.train_scores = self.train_score_.tolist()
         grown.validation_scores = self.validation_score_.tolist()
-        grown.end_round(grown.n_rounds)
+        grown.end_round()
         return grown
 
     def _adopt(self, model: Model) -> None:

@@ -10,9 +10,11 @@ from spinney.data.weights import weights_per_class
 from spinney.ensembles.class_scores import ClassScores
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.gradient.boosting import BOOSTING_RULES, GradientBoosting
-from spinney.ensembles.parameters import Checked, Choice, Rule
+from spinney.ensembles.parameters import Checked, Choice, LossObject, Rule, either
 from spinney.losses import Loss, MultinomialLoss
+from spinney.losses.custom_loss import CLASS_LINKS, custom_loss
 from spinney.losses.loss import BINARY_LOSSES, loss_named
+from spinney.model.saved_loss import is_custom
 from spinney.typing import FloatArray, RandomState
 
 CLASS_WEIGHT = Checked("None, 'balanced' or a dict from class to weight")
@@ -39,7 +41,7 @@ class GradientBoostingClassifier(ClassScores, GradientBoosting):
 
     _task = "classification"
     _rules: ClassVar[Mapping[str, Rule]] = {
-        "loss": Choice(tuple(BINARY_LOSSES)),
+        "loss": either(Choice(tuple(BINARY_LOSSES)), LossObject()),
         **BOOSTING_RULES,
         "class_weight": CLASS_WEIGHT,
     }
@@ -47,7 +49,7 @@ class GradientBoostingClassifier(ClassScores, GradientBoosting):
     def __init__(
         self,
         *,
-        loss: str = "logistic",
+        loss: Any = "logistic",
         learning_rate: float = 0.1,
         max_iter: int = 100,
         max_leaf_nodes: int | None = 31,
@@ -112,9 +114,13 @@ class GradientBoostingClassifier(ClassScores, GradientBoosting):
         self.n_jobs = n_jobs
 
     def _loss(self, target: Target) -> Loss:
-        if target.n_outputs == 2:
-            return loss_named(self._parameters()["loss"], BINARY_LOSSES)
-        return MultinomialLoss(target.n_outputs)
+        loss, n_classes = self._parameters()["loss"], target.n_outputs
+        if is_custom(loss) and n_classes > 1:
+            allowed = CLASS_LINKS if n_classes == 2 else ("softmax",)
+            return custom_loss(loss, allowed, allowed[0], n_classes)
+        if n_classes == 2:
+            return loss_named(loss, BINARY_LOSSES)
+        return MultinomialLoss(n_classes)
 
     def _factors(self, reading: Reading) -> FloatArray | None:
         if self.class_weight is None:

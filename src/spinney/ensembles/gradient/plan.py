@@ -19,7 +19,7 @@ from spinney.ensembles.gradient.stopping import (
 )
 from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.errors import InvalidInput
-from spinney.losses import Loss, MultinomialLoss
+from spinney.losses import Loss
 from spinney.model import Policy, TreeForest
 from spinney.model.forest import Output
 from spinney.progress import Progress
@@ -94,7 +94,7 @@ def round_settings(
     """Turn the parameters of an estimator into settings of rounds and trees."""
     monotone = monotone_signs(params["monotonic_cst"], schema, intake.estimator_name)
     names = schema.names if schema.names_given else None
-    if params["monotonic_cst"] is not None and isinstance(loss, MultinomialLoss):
+    if params["monotonic_cst"] is not None and loss.link == "softmax":
         raise InvalidInput(
             "monotonic constraints are not supported for multiclass classification: the classes "
             "share one scale. Set monotonic_cst=None, or learn one class against the others."

@@ -8,10 +8,12 @@ from sklearn.base import RegressorMixin
 
 from spinney.data.target import Target
 from spinney.ensembles.gradient.boosting import BOOSTING_RULES, GradientBoosting
-from spinney.ensembles.parameters import Choice, Nothing, Real, Rule, either
+from spinney.ensembles.parameters import Choice, LossObject, Nothing, Real, Rule, either
 from spinney.errors import InvalidParameter
 from spinney.losses import Loss
+from spinney.losses.custom_loss import NUMBER_LINKS, custom_loss, through_inverse_link
 from spinney.losses.loss import REGRESSION_LOSSES, loss_named
+from spinney.model.saved_loss import SavedLoss, is_custom
 from spinney.typing import FloatArray, RandomState, TableLike
 
 _PARAMETER_OF = {"quantile": "quantile", "huber": "huber_delta", "tweedie": "tweedie_power"}
@@ -120,7 +122,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
 
     _task = "regression"
     _rules: ClassVar[Mapping[str, Rule]] = {
-        "loss": Choice(tuple(REGRESSION_LOSSES)),
+        "loss": either(Choice(tuple(REGRESSION_LOSSES)), LossObject()),
         **LOSS_PARAMETER_RULES,
         **BOOSTING_RULES,
         "leaf_steps": Choice(("exact", "newton")),
@@ -129,7 +131,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     def __init__(
         self,
         *,
-        loss: str = "squared",
+        loss: Any = "squared",
         quantile: float | None = None,
         huber_delta: float = 1.0,
         tweedie_power: float = 1.5,
@@ -201,6 +203,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
 
     def _loss(self, target: Target) -> Loss:  # noqa: ARG002 - classifiers look at it
         params = self._parameters()
+        if is_custom(params["loss"]):
+            return custom_loss(params["loss"], NUMBER_LINKS, "identity", 1)
         loss = loss_named(params["loss"], REGRESSION_LOSSES)
         name = _PARAMETER_OF.get(params["loss"])
         if name is None:
@@ -214,8 +218,25 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
 
     def predict(self, X: TableLike) -> FloatArray:
         """Give the expected value of each row; (n_rows,)."""
+        if is_custom(self.loss):
+            return self._through_link(self._raw_scores(X))[:, 0]
         expected: FloatArray = self._predictions(X)[:, 0]
         return expected
+
+    def _through_link(self, scores: FloatArray) -> FloatArray:
+        if not is_custom(self.loss):
+            return super()._through_link(scores)
+        if isinstance(self.loss, SavedLoss) and self.loss.has_inverse_link:
+            name = self.loss.name
+            raise InvalidParameter(
+                f"loss={self.loss!r} makes predictions of raw scores by its own inverse_link, and "
+                f"a file holds no code. Give the loss again, for example set_params(loss={name}()),"
+                " or take raw scores: model_.predictions(X)."
+            )
+        inverse_link = getattr(self.loss, "inverse_link", None)
+        if not callable(inverse_link):
+            return super()._through_link(scores)
+        return through_inverse_link(self.loss, scores)
 
     def staged_predict(self, X: TableLike) -> Iterator[FloatArray]:
         """Give what ``predict`` would say after each round."""

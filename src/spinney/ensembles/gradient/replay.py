@@ -78,7 +78,7 @@ def replay_round(
     return RoundRows(
         table,
         at.gradients.astype(np.float64),
-        None if loss.has_constant_hessian else at.hessians.astype(np.float64),
+        at.hessians.astype(np.float64) if at.hessians.size else None,
         repeats[rows],
         None if factors is None else factors[rows],
         counted[rows],

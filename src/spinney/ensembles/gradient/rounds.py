@@ -10,6 +10,7 @@ from spinney.ensembles.gradient.stopping import Watch
 from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.losses import Loss, PointLoss
+from spinney.losses.custom_loss import CustomLoss
 from spinney.losses.loss import RowDerivatives
 from spinney.resampling import RowDraws
 from spinney.trees.gradient import GradientGrower, GradientTreeSettings
@@ -39,44 +40,16 @@ def boost_rounds(
     grown: BoostedSum,
     watch: Watch | None = None,
 ) -> bool:
-    """Add one tree per output and round, each fitted to the derivatives at the scores so far.
+    """Add rounds to ``grown`` until there are enough or the watch says stop.
 
-    Rounds are added to ``grown`` until there are enough or the watch says stop. An interrupt ends
-    them too: then ``grown`` has the whole rounds so far, and the answer is True.
+    An interrupt ends them too: then ``grown`` has the whole rounds so far, and the answer is True.
     """
-    y, scores, trees = rows.y, grown.scores, grown.trees
-    draws, at = None, None
-    by_formula = settings.exact_steps and loss.link == "log"
-    changes_leaves = loss.has_order_statistic_leaves or by_formula
-    rate = settings.learning_rate
-    grower = GradientGrower(
-        rows.binned,
-        settings.tree,
-        *_weights_and_factors(rows, settings),
-        learning_rate=1.0 if changes_leaves else rate,
-        seed=settings.seed,
-        n_threads=settings.n_threads,
-    )
-    if settings.subsample < 1.0:
-        share, seed = settings.subsample, settings.seed
-        draws = RowDraws(rows.n_rows, share=share, seed=seed, candidates=rows.train.rows)
+    booster = Booster(rows, loss, settings)
     try:
-        for number in range(grown.n_rounds, settings.max_rounds):
-            chosen = rows.train.rows if draws is None else draws.draw(number)
-            at = loss.derivatives(y, scores, settings.n_threads, at)
-            _refuse_divergence(at, rows, loss, settings, number)
-            for output, gradients in enumerate(at.gradients):
-                hessians = None if loss.has_constant_hessian else at.hessians[output]
-                grower.grow(gradients, hessians, trees, rows=chosen, largest=at.limits[output])
-                if isinstance(loss, PointLoss) and loss.has_order_statistic_leaves:
-                    of_nodes, weights = grower.node_rows(), rows.train.weights
-                    best = loss.best_leaf_values(y, scores, weights, of_nodes, settings.n_threads)
-                    trees.set_last_values(grower.keep_monotone(best), rate)
-                elif by_formula:
-                    trees.set_last_values(loss.exact_steps(trees.last_values()), rate)
-                grower.add_leaf_values(trees, scores[:, output])
+        while grown.n_rounds < settings.max_rounds:
+            booster.add_round(grown)
             should_stop = watch is not None and watch.look(grown)
-            grown.end_round(number + 1)
+            grown.end_round()
             if should_stop:
                 break
     except KeyboardInterrupt:
@@ -85,6 +58,56 @@ def boost_rounds(
         grown.drop_unfinished_round()
         return True
     return False
+
+
+class Booster:
+    """Adds rounds to sums that train on rows of one table of bins."""
+
+    def __init__(self, rows: BoostingRows, loss: Loss, settings: RoundSettings) -> None:
+        self._rows, self._loss, self._settings = rows, loss, settings
+        self._by_formula = settings.exact_steps and loss.has_exact_steps
+        changes_leaves = loss.has_order_statistic_leaves or self._by_formula
+        self._grower = GradientGrower(
+            rows.binned,
+            settings.tree,
+            *_weights_and_factors(rows, settings),
+            learning_rate=1.0 if changes_leaves else settings.learning_rate,
+            seed=settings.seed,
+            n_threads=settings.n_threads,
+        )
+        self._draws: RowDraws | None = None
+        if settings.subsample < 1.0:
+            share, seed = settings.subsample, settings.seed
+            self._draws = RowDraws(rows.n_rows, share=share, seed=seed, candidates=rows.train.rows)
+        self._at: RowDerivatives | None = None
+
+    def add_round(self, grown: BoostedSum) -> None:
+        """Add one tree per output, each fitted to the derivatives at the scores so far."""
+        rows, loss, settings, trees = self._rows, self._loss, self._settings, grown.trees
+        number = grown.n_rounds
+        chosen = rows.train.rows if self._draws is None else self._draws.draw(number)
+        at = self._at = loss.derivatives(rows.y, grown.raw, settings.n_threads, self._at)
+        _refuse_divergence(at, rows, loss, settings, number)
+        for output, gradients in enumerate(at.gradients):
+            hessians = at.hessians[output] if at.hessians.size else None
+            self._grower.grow(gradients, hessians, trees, rows=chosen, largest=at.limits[output])
+            self._change_leaves(grown)
+            self._grower.add_leaf_values(trees, grown.scores[:, output])
+
+    def _change_leaves(self, grown: BoostedSum) -> None:
+        """Give the tree grown last the values that its loss wants in place of Newton's steps."""
+        loss, rows, rate = self._loss, self._rows, self._settings.learning_rate
+        if isinstance(loss, PointLoss | CustomLoss) and loss.has_order_statistic_leaves:
+            best = loss.best_leaf_values(
+                rows.y,
+                grown.raw,
+                rows.train.weights,
+                self._grower.node_rows(),
+                self._settings.n_threads,
+            )
+            grown.trees.set_last_values(self._grower.keep_monotone(best), rate)
+        elif self._by_formula:
+            grown.trees.set_last_values(loss.exact_steps(grown.trees.last_values()), rate)
 
 
 def _refuse_divergence(
@@ -104,7 +127,7 @@ def _refuse_divergence(
             "The derivatives of the loss are infinite before the first round: targets are too far "
             "apart for 32 bits. Multiply y by a constant."
         )
-    overshoots = loss.link == "log" and not settings.exact_steps
+    overshoots = loss.has_exact_steps and not settings.exact_steps
     raise InvalidParameter(
         f"learning_rate={settings.learning_rate!r}: after {number} rounds derivatives of the loss "
         "are beyond what 32 bits hold, because steps lead farther and farther away. Lower "

@@ -73,6 +73,8 @@ class BoostingRows:
     """Factors of the loss of rows, beside the weights: class weights."""
     train: Part
     validation: Part | None
+    offset: FloatArray | None = None
+    """(n_rows, n_outputs), in Fortran order: added to the raw scores of each row; None: nothing."""
 
     @property
     def n_rows(self) -> int:

@@ -75,7 +75,7 @@ class Watch:
 def negative_loss(loss: Loss, rows: BoostingRows, part: Part, n_threads: int) -> Measure:
     """Measure by the loss itself."""
     count = part.total_weight(rows.n_rows)
-    return lambda grown: -loss.total(rows.y, grown.scores, part.weights, n_threads) / count
+    return lambda grown: -loss.total(rows.y, grown.raw, part.weights, n_threads) / count
 
 
 def by_scorer(
@@ -104,7 +104,7 @@ def by_scorer(
 
     def measure(grown: BoostedSum) -> float:
         if table is None:
-            scores = part.take(grown.scores)
+            scores = part.take(grown.raw)
             twin._raw_scores = lambda _: scores  # noqa: SLF001 - it is ours
             twin._predictions = lambda _: twin._through_link(scores)  # noqa: SLF001
         else:

@@ -24,6 +24,9 @@ class BoostedSum:
     """Whole rounds; during a round there are more trees."""
     train_scores: list[float] = field(default_factory=list)
     validation_scores: list[float] = field(default_factory=list)
+    offset: FloatArray | None = None
+    """(n_rows, n_outputs), what raw scores have besides; kept apart, so that scores are to the
+    last bit those that the model gives."""
     _n_scores: tuple[int, int] = (0, 0)
 
     @classmethod
@@ -31,8 +34,10 @@ class BoostedSum:
         """Begin with the constant that fits the training rows best."""
         weights = rows.train.weights if rows.train.is_weighted else None
         of_train = None if weights is None else rows.train.take(weights)
-        baseline = loss.start(rows.train.take(rows.y), of_train)
-        return cls(baseline, np.repeat(baseline[:, np.newaxis], rows.n_rows, axis=1).T)
+        offset = None if rows.offset is None else rows.train.take(rows.offset)
+        baseline = loss.start(rows.train.take(rows.y), of_train, offset)
+        scores = np.repeat(baseline[:, np.newaxis], rows.n_rows, axis=1).T
+        return cls(baseline, scores, offset=rows.offset)
 
     @classmethod
     def resume(cls, rows: BoostingRows, model: TreeForest, n_threads: int) -> "BoostedSum":
@@ -40,7 +45,8 @@ class BoostedSum:
         scores = [model.raw_scores(table, n_threads=n_threads) for table in rows.tables]
         baseline = model.arrays["baseline"]
         together = np.asfortranarray(np.concatenate(scores))
-        grown = cls(baseline, together, n_rounds=len(model) // len(baseline))
+        n_rounds = len(model) // len(baseline)
+        grown = cls(baseline, together, n_rounds=n_rounds, offset=rows.offset)
         grown.trees.append_all(flat_arrays(model.arrays))
         return grown
 
@@ -50,9 +56,14 @@ class BoostedSum:
         in_turn = np.arange(len(self.trees), dtype=np.int32) % len(self.baseline)
         return TreeSum(self.trees.arrays(), self.baseline, in_turn)
 
-    def end_round(self, n_rounds: int) -> None:
-        """Count the round that is whole now."""
-        self.n_rounds = n_rounds
+    @property
+    def raw(self) -> FloatArray:
+        """The raw scores of all rows, offset included; what the loss is asked about."""
+        return self.scores if self.offset is None else self.scores + self.offset
+
+    def end_round(self) -> None:
+        """Count the trees and measurements that are there now as whole rounds."""
+        self.n_rounds = len(self.trees) // len(self.baseline)
         self._n_scores = (len(self.train_scores), len(self.validation_scores))
 
     def drop_unfinished_round(self) -> None:

@@ -1,5 +1,6 @@
 """Which members are asked about which rows: folds, rows held out, or all of them."""
 
+import functools
 import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -61,7 +62,7 @@ class Heard:
     """None: members are still to be fitted to all rows."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Hearing:
     """Everything it takes to hear the members."""
 
@@ -80,7 +81,7 @@ class Hearing:
             return self._held_out(float(cv))
         pairs = fold_pairs(cv, self.reading, self.groups)
         tasks = [
-            (self.prepared(number), self.rows, *pair, self._classes)
+            (self.prepared(number), self._rows_of(number), *pair, self._classes)
             for pair in pairs
             for number in range(len(self.members))
         ]
@@ -93,9 +94,17 @@ class Hearing:
 
     def fitted(self, numbers_of: AnyArray) -> list[Member]:
         """Fit some members to all rows."""
-        tasks = [(self.prepared(int(number)), self.rows) for number in numbers_of]
+        tasks = [(self.prepared(int(n)), self._rows_of(int(n))) for n in numbers_of]
         fitted = run_all(fit_member, tasks, self.n_jobs)
         return [Member(task[0].name, one) for task, one in zip(tasks, fitted, strict=True)]
+
+    def _rows_of(self, number: int) -> GivenRows:
+        """Give the rows as a member takes them: ours share one table, whatever folds they see."""
+        return self._shared if self.members[number].takes_shared_rows else self.rows
+
+    @functools.cached_property
+    def _shared(self) -> GivenRows:
+        return self.rows.shared()
 
     @property
     def _classes(self) -> AnyArray | None:

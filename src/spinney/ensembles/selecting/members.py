@@ -10,9 +10,12 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
+from spinney.ensembles.combining.jobs import take_rows
+from spinney.ensembles.combining.members import takes_shared_rows
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.selecting.setting_aside import Side
+from spinney.ensembles.sharing import SharedTable
 from spinney.ensembles.weak.checks import gives_classes
 from spinney.errors import InvalidInput, InvalidParameter, WeakLearnerFailed, shorten
 from spinney.model.answers import as_members_take, member_answers
@@ -35,6 +38,11 @@ class Member:
     def is_ours(self) -> bool:
         """Tell whether its ``fit`` runs on threads of ours."""
         return isinstance(self.estimator, Estimator)
+
+    @property
+    def takes_shared_rows(self) -> bool:
+        """Tell whether it can be fitted on rows of a shared table."""
+        return self.is_ours and takes_shared_rows(self.estimator)
 
     def __str__(self) -> str:
         return f"{self.name!r} ({type(self.estimator).__name__})"
@@ -63,7 +71,11 @@ class GivenRows:
     def take(self, rows: AnyArray) -> "GivenRows":
         """Choose some of the rows."""
         weights = None if self.weights is None else self.weights[rows]
-        return GivenRows(_safe_indexing(self.X, rows), self.labels[rows], weights)
+        return GivenRows(take_rows(self.X, rows), self.labels[rows], weights)
+
+    def shared(self) -> "GivenRows":
+        """Give the same rows as those of one table that is read, binned and ranked once."""
+        return replace(self, X=SharedTable(self.X, self.weights).rows())
 
     def on(self, side: Side) -> "GivenRows":
         """Choose the rows on one side of a split."""

@@ -17,7 +17,8 @@ from spinney.uncertainty.checks import read_level
 from spinney.uncertainty.intervals import PredictionIntervals
 from spinney.uncertainty.sets import PredictionSets, SetScore
 
-_PREFIX = "calibration/"
+CALIBRATION = "calibration/"
+"""What arrays of a calibration are called by in a file, before their own names."""
 
 
 def _predicts_a_target(estimator: Any) -> bool:
@@ -92,6 +93,11 @@ class Calibratable:
         if how is None:
             self.calibration_ = self._calibrated_numbers(X, y, sample_weight, quantiles)
             return self
+        if not hasattr(self, "predict_proba"):
+            raise InvalidParameter(
+                f"This {type(self).__name__} gives no probabilities, and sets are made of them. "
+                "Set it up to give some: voting='soft', or a final estimator with predict_proba."
+            )
         shares = self.predict_proba(X)
         codes = self._class_codes(y, len(shares))
         self.calibration_ = Calibration.held_out(
@@ -240,19 +246,19 @@ class Calibratable:
         if kept is None:
             return meta, arrays
         own, own_arrays = kept.to_state()
-        named = {f"{_PREFIX}{name}": array for name, array in own_arrays.items()}
+        named = {f"{CALIBRATION}{name}": array for name, array in own_arrays.items()}
         return {**meta, "calibration": own}, {**arrays, **named}
 
     def _adopt_all_attributes(
         self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]
     ) -> None:
         """Take back what ``_all_attributes`` gave, believing nothing."""
-        own = {name: array for name, array in arrays.items() if name.startswith(_PREFIX)}
+        own = {name: array for name, array in arrays.items() if name.startswith(CALIBRATION)}
         others = {name: array for name, array in arrays.items() if name not in own}
         rest = {name: value for name, value in meta.items() if name != "calibration"}
         self._adopt_attributes(rest, others)
         if "calibration" in meta or own:
-            below = {name.removeprefix(_PREFIX): array for name, array in own.items()}
+            below = {name.removeprefix(CALIBRATION): array for name, array in own.items()}
             kept = Calibration.from_state(meta.get("calibration"), below)
             self._check_calibration(kept)
             self.calibration_ = kept

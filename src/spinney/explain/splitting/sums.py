@@ -77,7 +77,7 @@ class Asked:
     @property
     def by_formula(self) -> bool:
         """Whether outputs are exact optima that follow from Newton's steps."""
-        return self.settings.exact_steps and self.loss.link == "log"
+        return self.settings.exact_steps and self.loss.has_exact_steps
 
     def stored_output(self, node: int) -> float:
         """Give what the model stores of a node, without the learning rate."""

@@ -82,3 +82,12 @@ def test_final_estimators_that_cannot_combine_are_refused():
         spinney.StackingClassifier(members, "simplex").fit(X, CODES)
     with pytest.raises(InvalidParameter, match="does not implement the method predict_proba"):
         spinney.StackingClassifier(members[1:], stack_method="predict_proba").fit(X, CODES)
+
+
+def test_one_class_is_too_few_for_the_default_final_estimator():
+    members = [("tree", spinney.DecisionTreeClassifier())]
+    X, y = np.arange(20.0)[:, np.newaxis], np.full(20, "only")
+    with pytest.raises(InvalidInput, match="one class only"):
+        spinney.StackingClassifier(members).fit(X, y)
+    stack = spinney.StackingClassifier(members, "simplex").fit(X, y)
+    assert stack.predict(X).tolist() == y.tolist()

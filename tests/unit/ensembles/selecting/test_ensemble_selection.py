@@ -314,3 +314,22 @@ def test_committee_beats_its_members_on_new_rows():
         for _, m in members
     ]
     assert log_loss(y[test], model.predict_proba(table[test])) < 1.01 * min(alone)
+
+
+def test_members_of_ours_share_one_table_over_all_folds(monkeypatch):
+    from spinney.ensembles import sharing
+
+    ranked, rank_table = [], sharing.rank_table
+
+    def counted(*given):
+        ranked.append(given)
+        return rank_table(*given)
+
+    monkeypatch.setattr(sharing, "rank_table", counted)
+    data = spinney.datasets.make_friedman(1, 120, random_state=0)
+    library = [(f"trees{n}", spinney.ExtraTreesRegressor(n, random_state=0)) for n in (3, 5)]
+    model = spinney.EnsembleSelectionRegressor(library, cv=3, random_state=0)
+    model.fit(data.X, data.y)
+    assert len(ranked) == 1
+    alone = spinney.ExtraTreesRegressor(5, random_state=0).fit(data.X, data.y)
+    assert model.named_estimators_["trees5"].model_ == alone.model_

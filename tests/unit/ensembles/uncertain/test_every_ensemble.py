@@ -21,6 +21,7 @@ from spinney import (
     RandomTreesEmbedding,
 )
 from spinney.datasets import make_friedman
+from spinney.ensembles.combining.combination import Combination
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.uncertain.kept import Calibration
 from spinney.errors import InvalidInput, InvalidParameter, NotCalibrated
@@ -36,7 +37,7 @@ def classes(data, k):
 
 
 EVERY = [getattr(spinney, name) for name in spinney.ESTIMATORS]
-MODELS = [e for e in EVERY if issubclass(e, Estimator)]
+MODELS = [e for e in EVERY if issubclass(e, Estimator | Combination)]
 REGRESSORS = [e for e in MODELS if is_regressor(e())]
 CLASSIFIERS = [e for e in MODELS if is_classifier(e())]
 SMALL = {"n_estimators": 10, "max_iter": 20, "random_state": 0}
@@ -45,6 +46,12 @@ SMALL = {"n_estimators": 10, "max_iter": 20, "random_state": 0}
 def made(estimator, **changes):
     known = estimator().get_params()
     small = {name: value for name, value in SMALL.items() if name in known}
+    if issubclass(estimator, Combination):
+        kind = "Regressor" if is_regressor(estimator()) else "Classifier"
+        trees = getattr(spinney, f"ExtraTrees{kind}"), getattr(spinney, f"DecisionTree{kind}")
+        small["estimators"] = [("extra", trees[0](10, random_state=0)), ("tree", trees[1]())]
+    if "voting" in known and estimator is spinney.VotingClassifier:
+        small["voting"] = "soft"
     return estimator(**{**small, **changes})
 
 
@@ -133,6 +140,13 @@ def test_without_calibration_the_error_says_what_to_do(estimator):
     model.fit(TRAIN.X, target(estimator, TRAIN))
     with pytest.raises(NotCalibrated, match=r"calibrate\(X, y\)"):
         getattr(model, ask)(TEST.X)
+
+
+def test_a_vote_of_labels_has_no_probabilities_to_make_sets_of():
+    y = classes(TRAIN, 2)
+    vote = made(spinney.VotingClassifier, voting="hard").fit(TRAIN.X, y)
+    with pytest.raises(InvalidParameter, match="voting='soft'"):
+        vote.calibrate(CAL.X, classes(CAL, 2))
 
 
 def test_those_that_predict_no_target_have_no_intervals():

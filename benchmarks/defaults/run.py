@@ -1,0 +1,138 @@
+"""Fit every contender's default on real tables, fold after fold, and keep each loss at once.
+
+    python -m benchmarks.defaults.run FOLDER [--contender NAME ...] [--only TABLE ...]
+                                      [--folds N] [--again]
+
+A run goes on where the last one stopped: what the file of results has is not fitted again, unless
+``--again`` drops the lines of the chosen contenders first. All tables get their first fold before
+any gets its second. ``python -m benchmarks.defaults.summary`` reads the file.
+"""
+
+import argparse
+import csv
+import os
+import sys
+import time
+import warnings
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+from benchmarks.defaults import tables
+from benchmarks.defaults.contenders import CONTENDERS, N_THREADS, PACKAGES
+
+RESULTS = Path(__file__).parent / "results/losses.csv"
+FIELDS = (
+    "table",
+    "task",
+    "rows",
+    "size_class",
+    "categorical",
+    "fold",
+    "contender",
+    "version",
+    "loss",
+    "constant_loss",
+    "fit_seconds",
+    "fit_cpu_seconds",
+    "predict_seconds",
+    "error",
+)
+
+
+def done(path: Path) -> list[dict[str, str]]:
+    """The lines of the file; none when there is no file."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write(path: Path, lines: Iterable[dict]) -> None:
+    """Replace the file in one step."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(f".{os.getpid()}.draft")
+    with draft.open("w", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS)
+        writer.writeheader()
+        writer.writerows(lines)
+    draft.replace(path)
+
+
+def append(path: Path, line: dict) -> None:
+    """Add one line and see it to the disk."""
+    if not path.exists():
+        write(path, [])
+    with path.open("a", newline="") as file:
+        csv.DictWriter(file, FIELDS).writerow(line)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def measure(entry: tables.Entry, contender: str, X, y, rows: tuple) -> dict:
+    """Fit on the training rows, predict the others; an error is kept in place of the loss."""
+    found, (train, test) = {"loss": "nan", "error": ""}, rows
+    X_train, X_test, y_train, y_test = X.iloc[train], X.iloc[test], y[train], y[test]
+    classes = None if entry.task == "regression" else np.unique(y_train)
+    found["constant_loss"] = f"{tables.constant_loss(entry, y_train, y_test):.8g}"
+    began, began_cpu = time.perf_counter(), time.process_time()
+    try:
+        predict = CONTENDERS[contender](entry.task, X_train, y_train)
+        found["fit_seconds"] = f"{time.perf_counter() - began:.3f}"
+        found["fit_cpu_seconds"] = f"{time.process_time() - began_cpu:.3f}"
+        began = time.perf_counter()
+        predicted = np.asarray(predict(X_test), dtype=np.float64)
+        found["predict_seconds"] = f"{time.perf_counter() - began:.3f}"
+        found["loss"] = f"{tables.loss(entry, y_test, predicted, classes):.8g}"
+    except Exception as error:  # noqa: BLE001 - a peer that fails is a result
+        found["error"] = f"{type(error).__name__}: {error}".replace("\n", " ")[:200]
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--contender", action="append", choices=list(CONTENDERS))
+    parser.add_argument("--only", action="append", metavar="TABLE")
+    parser.add_argument("--folds", type=int, default=tables.N_FOLDS)
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    chosen = parser.parse_args()
+    names = chosen.contender or list(CONTENDERS)
+    os.environ.setdefault("OMP_NUM_THREADS", str(N_THREADS))
+    warnings.simplefilter("ignore")
+    entries = [e for e in tables.read_index(chosen.folder) if e.name in (chosen.only or [e.name])]
+    lines = done(chosen.results)
+    if chosen.again:
+        gone = {entry.name for entry in entries}
+        lines = [r for r in lines if r["contender"] not in names or r["table"] not in gone]
+        write(chosen.results, lines)
+    known = {(line["table"], line["fold"], line["contender"]) for line in lines}
+    for fold in range(min(chosen.folds, tables.N_FOLDS)):
+        for entry in entries:
+            missing = [name for name in names if (entry.name, str(fold), name) not in known]
+            if not missing:
+                continue
+            X, y = tables.read(chosen.folder, entry)
+            rows = list(tables.folds(entry, y))[fold]
+            for name in missing:
+                found = measure(entry, name, X, y, rows)
+                line = {
+                    "table": entry.name,
+                    "task": entry.task,
+                    "rows": entry.n_rows,
+                    "size_class": entry.size_class,
+                    "categorical": entry.n_categorical,
+                    "fold": fold,
+                    "contender": name,
+                    "version": metadata.version(PACKAGES[name]),
+                    **found,
+                }
+                append(chosen.results, line)
+                print(entry.name, fold, name, found["loss"], found["error"], flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

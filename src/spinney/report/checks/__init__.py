@@ -1,0 +1,1 @@
+"""What the report looks for in the columns and rows of a table."""

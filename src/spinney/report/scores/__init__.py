@@ -1,0 +1,1 @@
+"""How good the predictions are: numbers with intervals, curves, suspects."""

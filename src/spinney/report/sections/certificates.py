@@ -1,0 +1,135 @@
+"""The part on certificates: what is proved of the model for all rows there could be."""
+
+from typing import Any
+
+from spinney.data.table import Kind
+from spinney.errors import SpinneyError
+from spinney.explain import Claim, verify
+from spinney.model import TreeForest
+from spinney.report.markup import Html, join, name_of, number, shortened, tag
+from spinney.report.sections.section import Section
+from spinney.report.subject import Rows, Subject
+from spinney.report.tables import Cell, Heading, table
+from spinney.theory import Certificate, certify
+from spinney.typing import AnyArray
+
+_BUDGET = 1_000
+"""Boxes that the search for a range may open."""
+_SMALL_BUDGET = 150
+_MOST_NODES = 60_000
+_MOST_FEATURES = 6
+
+
+def certificates_section(subject: Subject, ranking: AnyArray) -> Section:
+    """Lay out claims with their verdicts, and bounds of boosting theory where they apply."""
+    claims, problem = _claims(subject, ranking)
+    parts: list[object] = []
+    if claims:
+        headings = [Heading(text, is_number=False) for text in ("Claim", "Verdict", "Evidence")]
+        lines = [[Cell(name_of(c.statement)), _verdict(c), Cell(_evidence(c))] for c in claims]
+        parts.append(table(headings, lines, caption="Claims about all rows", can_sort=False))
+    if problem:
+        parts.append(tag("p", problem))
+    parts.append(_theory(subject))
+    lead = (
+        "Proved for every row that prediction accepts, rounding included; refuted by rows that "
+        "were put through the model; undecided where the search was cut short."
+    )
+    return Section("certificates", "Certificates", join(*parts), lead)
+
+
+def _claims(subject: Subject, ranking: AnyArray) -> tuple[list[Claim], str]:
+    forest = subject.forest
+    if forest is None or not len(forest):
+        return [], "Nothing is proved: the model is no sum of trees of ours."
+    n_nodes = len(forest.arrays["feature"])
+    if n_nodes > _MOST_NODES:
+        text = f"Nothing is proved here: the model has {n_nodes:,} nodes, and proofs would take"
+        return [], f"{text} too long for a report. spinney.explain.verify(fitted) takes its time."
+    try:
+        claims = list(verify(subject.fitted, budget=_BUDGET).claims)
+        known = {claim.statement for claim in claims}
+        more = _monotone(forest, ranking)
+        claims += [claim for claim in more if claim.statement not in known]
+    except SpinneyError as problem:
+        return [], str(problem)
+    return claims, ""
+
+
+def _monotone(forest: TreeForest, ranking: AnyArray) -> list[Claim]:
+    """Ask of the main features whether scores only rise, or only fall, with them."""
+    ordered = [
+        int(place)
+        for place in ranking
+        if forest.schema.kinds[place] is not Kind.CATEGORICAL
+        and (forest.arrays["feature"] == place).any()
+    ][:_MOST_FEATURES]
+    if len(forest.arrays["baseline"]) > 1:
+        return []  # of several classes hardly anything is monotone in all of them
+    found = []
+    for place in ordered:
+        up, down = (
+            verify(forest, monotonic={place: sign}, budget=_SMALL_BUDGET).claims[0]
+            for sign in (1, -1)
+        )
+        found.append(up if up.verdict == "proved" else down if down.verdict == "proved" else up)
+    return found
+
+
+def _verdict(claim: Claim) -> Cell:
+    return Cell(tag("span", claim.verdict, class_=f"badge {claim.verdict}"))
+
+
+def _evidence(claim: Claim) -> Html:
+    if claim.counter_example is None:
+        return join(claim.evidence)
+    changed = [name for name in claim.features if any(name in row for row in claim.counter_example)]
+    parts: list[object] = []
+    for k, row in enumerate(claim.counter_example):
+        values = ", ".join(f"{shortened(n, 24)} = {_value(row[n])}" for n in changed)
+        said = "" if claim.predictions is None else f": {number(claim.predictions[k], 6)}"
+        parts.append(tag("li", name_of(f"{values}{said}")))
+    intro = "two rows that differ in it alone:" if len(parts) > 1 else "a row:"
+    return join(intro, tag("ul", *parts))
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "missing"
+    return number(value, 6) if isinstance(value, float) else shortened(str(value), 24)
+
+
+def _theory(subject: Subject) -> Html | None:
+    if not hasattr(subject.fitted, "trace_") or not hasattr(subject.fitted, "complexity_class"):
+        return None
+    classes = subject.model.target.classes
+    for rows in (subject.train, subject.rows):
+        if not isinstance(rows, Rows) or rows.target is None or classes is None:
+            continue
+        try:
+            found = certify(subject.fitted, rows.given, classes[rows.target], n_draws=50)
+        except (SpinneyError, TypeError, ValueError):  # other rows than those of the fit
+            continue
+        return _certificate(found)
+    text = "The bounds of boosting theory need the training rows: give train=(X, y)."
+    return tag("p", text)
+
+
+def _certificate(certificate: Certificate) -> Html:
+    headings = [Heading("Statement", is_number=False), Heading("About", is_number=False)]
+    headings += [Heading("Value"), Heading("", is_number=False), Heading("Bound")]
+    lines = [
+        [s.name, s.subject, Cell(_number(s.value)), s.relation, Cell(_bound(s))]
+        for s in certificate.statements
+    ]
+    notes = [tag("p", f"Not stated: {note}") for note in certificate.notes]
+    made = table(headings, lines, caption="Bounds of boosting theory", can_sort=False)
+    return join(tag("h3", "Bounds of boosting theory"), made, *notes)
+
+
+def _number(value: float | None) -> str:
+    return "not known" if value is None else number(float(value))
+
+
+def _bound(statement: Any) -> str:
+    return _number(statement.bound) + (" (says nothing)" if statement.vacuous else "")

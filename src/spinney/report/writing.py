@@ -1,0 +1,146 @@
+"""``write_report``: everything about a model and some rows, in one HTML file."""
+
+import datetime as dt
+import os
+from typing import Any
+
+import numpy as np
+
+from spinney.io.atomic import write_atomically
+from spinney.report.checks.columns import summarise
+from spinney.report.checks.drift import column_drifts, tell_apart
+from spinney.report.checks.findings import find_all
+from spinney.report.embedded.rows import choose_rows
+from spinney.report.markup import count_of
+from spinney.report.page import page_html
+from spinney.report.sections.calibration import calibration_section
+from spinney.report.sections.card import card_section
+from spinney.report.sections.certificates import certificates_section
+from spinney.report.sections.data import data_section
+from spinney.report.sections.dependence import dependence_section
+from spinney.report.sections.importance import importance_section, weigh_features
+from spinney.report.sections.overview import overview_section
+from spinney.report.sections.performance import measure, performance_section
+from spinney.report.sections.rows import find_hard_rows, rows_section
+from spinney.report.sections.section import Section
+from spinney.report.sections.what_if import reason_against, what_if_section
+from spinney.report.subject import Subject, read_subject
+from spinney.typing import RandomState, TableLike
+
+
+def write_report(
+    fitted: Any,
+    X: TableLike,
+    y: Any = None,
+    path: str | os.PathLike[str] = "report.html",
+    *,
+    train: Any = None,
+    sample_weight: Any = None,
+    title: str | None = None,
+    random_state: RandomState = 0,
+) -> None:
+    """Write a report on a model to one HTML file, which needs no network and no other file.
+
+    It holds a summary of the data with warnings (leaks, duplicates, drift), performance with
+    bootstrap intervals, calibration, importances, dependence, the hardest rows and suspected label
+    errors, certificates and a model card. The reader can sort tables, pick a row, and change its
+    values: the model is inside and answers to the last bit as ``predict`` does. Where rows were
+    drawn because there are many, the report says so. The file appears whole or not at all.
+
+    Parameters
+    ----------
+    fitted : fitted estimator of Spinney, or its ``model_``
+    X : table
+        The rows to report on, best some that were held out.
+    y : target of X, optional
+        Without it there is nothing on performance.
+    path : where to write; an existing file is replaced
+    train : table, or pair (table, target), optional
+        What the model was trained on: drift, shared rows and training scores are then reported.
+    sample_weight : numbers, optional
+        Weights of the rows of X.
+    title : text, optional
+    random_state : int, Generator, RandomState or None
+        Decides draws and shuffles; the same number gives the same report.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from spinney import GradientBoostingClassifier
+    >>> from spinney.datasets import load_tumours
+    >>> data = load_tumours()
+    >>> fitted = GradientBoostingClassifier(max_iter=20).fit(data.X[:300], data.y[:300])
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
+    >>> write_report(fitted, data.X[300:], data.y[300:], path, train=data.X[:300])
+    >>> path.stat().st_size < 1_000_000
+    True
+    """
+    made_at = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M UTC")
+    text = report_html(
+        fitted,
+        X,
+        y,
+        train=train,
+        sample_weight=sample_weight,
+        title=title,
+        random_state=random_state,
+        made_at=made_at,
+    )
+    write_atomically(path, text.encode("utf-8"))
+
+
+def report_html(
+    fitted: Any,
+    X: TableLike,
+    y: Any = None,
+    *,
+    train: Any = None,
+    sample_weight: Any = None,
+    title: str | None = None,
+    random_state: RandomState = 0,
+    made_at: str | None = None,
+) -> str:
+    """Give the text of the report that ``write_report`` writes.
+
+    The same arguments give the same text; ``made_at`` is shown as the time of making, if given.
+    All other parameters are those of :func:`write_report`.
+    """
+    subject = read_subject(
+        fitted, X, y, train=train, sample_weight=sample_weight, random_state=random_state
+    )
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        sections = _sections(subject, made_at)
+    name = title or f"{type(fitted).__name__} report"
+    subtitle = f"{count_of(subject.rows.n_rows, 'row')}, {count_of(len(subject.names), 'feature')}"
+    if made_at:
+        subtitle += f", {made_at}"
+    return page_html(name, subtitle, sections)
+
+
+def _sections(subject: Subject, made_at: str | None) -> list[Section]:
+    """Work out all parts, in the order of the page."""
+    table = subject.rows.table
+    train = None if subject.train is None else subject.train.table
+    summaries = summarise(table, train)
+    drifts = () if train is None else column_drifts(table, train)
+    apart = None if train is None else tell_apart(table, train, subject.seed)
+    metrics = measure(subject)
+    influence = weigh_features(subject)
+    ranking = influence.ranking(len(subject.names))
+    hard = find_hard_rows(subject)
+    reason = reason_against(subject)
+    wanted = np.concatenate([hard.hardest, hard.suspects.rows[:15]])
+    embedded = np.empty(0, np.intp) if reason else choose_rows(subject, wanted)
+    parts = [
+        overview_section(subject, metrics, influence, find_all(subject, summaries, drifts, apart)),
+        performance_section(subject, metrics),
+        calibration_section(subject),
+        importance_section(subject, influence),
+        dependence_section(subject, ranking),
+        rows_section(subject, hard, embedded),
+        what_if_section(subject, embedded, ranking, reason),
+        data_section(subject, summaries, drifts, apart),
+        certificates_section(subject, ranking),
+        card_section(subject, made_at),
+    ]
+    return [part for part in parts if part is not None]
