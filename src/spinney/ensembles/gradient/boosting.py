@@ -1,6 +1,7 @@
 """Gradient boosting: what the estimators share, which is everything but the loss."""
 
 import abc
+import contextlib
 import copy
 import warnings
 from collections.abc import Iterator, Mapping
@@ -29,7 +30,7 @@ from spinney.ensembles.gradient.rows import (
     bins_digest,
     warn_of_small_weights,
 )
-from spinney.ensembles.gradient.stopping import STOPS, Clock, Watch
+from spinney.ensembles.gradient.stopping import STOPS, Clock
 from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.errors import InterruptedFit, InvalidInput, InvalidModel, InvalidParameter, OutOfTime
 from spinney.losses import Loss
@@ -114,11 +115,13 @@ class GradientBoosting(Estimator):
             booster.settings = replace(plan.settings, max_rounds=curve.best_round)
             plan = replace(plan, stops_early=False, settings=booster.settings)
         grown = self._resume(plan) if self._goes_on() else BoostedSum.start(plan.rows, plan.loss)
-        watch = plan.watch(lambda: self._twin(plan.freeze(grown)))
+        watch = plan.watch(lambda: self._twin(plan.freeze(grown)), grown.n_rounds)
         plan.rows.tables.clear()  # from here on there are only bins
-        if watch is not None and not self._goes_on():
-            watch.measure(grown)
-        self._learn_from(plan, boost_rounds(booster, grown, watch), grown, watch)
+        with contextlib.nullcontext() if watch is None else watch.progress:
+            if watch is not None and not self._goes_on():
+                watch.measure(grown)
+            reason = boost_rounds(booster, grown, watch)
+        self._learn_from(plan, reason, grown)
         self._keep_curve(curve)
         return self
 
@@ -155,10 +158,8 @@ class GradientBoosting(Estimator):
         """Tell whether ``fit`` goes on with the model of the last one."""
         return bool(self._parameters()["warm_start"]) and hasattr(self, "model_")
 
-    def _learn_from(self, plan: Plan, reason: str, grown: BoostedSum, watch: Watch | None) -> None:
+    def _learn_from(self, plan: Plan, reason: str, grown: BoostedSum) -> None:
         """Become the estimator that learnt these rounds."""
-        if watch is not None and watch.progress is not None:
-            watch.progress.close(grown)
         self._adopt(plan.freeze(grown))
         self.train_score_ = np.array(grown.train_scores)
         self.validation_score_ = np.array(grown.validation_scores)

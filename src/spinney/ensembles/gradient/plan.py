@@ -8,7 +8,6 @@ from spinney.data.schema import FeatureSchema
 from spinney.ensembles.constraints import interaction_groups, monotone_signs
 from spinney.ensembles.fitting import IntakeSettings
 from spinney.ensembles.gradient.callbacks import Callback
-from spinney.ensembles.gradient.progress import Progress
 from spinney.ensembles.gradient.rounds import RoundSettings
 from spinney.ensembles.gradient.rows import BoostingRows, Part
 from spinney.ensembles.gradient.stopping import (
@@ -25,6 +24,7 @@ from spinney.errors import InvalidInput
 from spinney.losses import Loss
 from spinney.model import Policy, TreeForest
 from spinney.model.forest import Output
+from spinney.progress import Progress
 from spinney.trees.gradient import GradientTreeSettings
 
 
@@ -53,22 +53,21 @@ class Plan:
             policy=policy_of(self.params),
         )
 
-    def watch(self, fitted_twin: Callable[[], Any]) -> Watch | None:
+    def watch(self, fitted_twin: Callable[[], Any], n_before: int) -> Watch | None:
         """Make the watch over the rounds; None when nobody looks.
 
-        ``fitted_twin`` makes a copy of the estimator that a scorer may ask.
+        ``fitted_twin`` makes a copy of the estimator that a scorer may ask; ``n_before`` rounds are
+        there already.
         """
         params, rows = self.params, self.rows
-        looks = self.stops_early or bool(params["verbose"]) or bool(self.callbacks)
-        if not looks and self.clock.budget is None:
+        verbose = params["verbose"]
+        progress = Progress(self.settings.max_rounds, "round", first=n_before, verbose=verbose)
+        looks = self.stops_early or bool(verbose) or bool(self.callbacks)
+        if not looks and self.clock.budget is None and not progress.is_shown:
             return None
         uses_loss = not self.stops_early or params["scoring"] == "loss"
         twin = None if uses_loss else fitted_twin()
         train = rows.train if uses_loss else few_rows(rows, rows.train, self.settings.seed)
-        progress = None
-        if params["verbose"]:
-            name, sign = ("loss", -1.0) if uses_loss else ("score", 1.0)
-            progress = Progress(self.settings.max_rounds, name=name, sign=sign)
         rule = StoppingRule(params["n_iter_no_change"], params["tol"])
         return Watch(
             self.measure(train, twin) if looks else None,
@@ -76,6 +75,7 @@ class Plan:
             rule if self.stops_early else None,
             self.clock,
             progress,
+            ("loss", -1.0) if uses_loss else ("score", 1.0),
             self.callbacks,
             self.freeze,
         )

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.utils import resample
 
 from spinney.ensembles.gradient.callbacks import Callback, Freeze, RoundView, ask_callbacks
-from spinney.ensembles.gradient.progress import Progress
 from spinney.ensembles.gradient.rows import BoostingRows, Part
 from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.losses import Loss
 from spinney.model import TreeForest
+from spinney.progress import Progress
 
 Measure = Callable[[BoostedSum], float]
 """How good a sum is on some rows; more is better."""
@@ -73,7 +73,9 @@ class Watch:
     validation: Measure | None
     rule: StoppingRule | None
     clock: Clock
-    progress: Progress | None = None
+    progress: Progress
+    shown_as: tuple[str, float] = ("loss", -1.0)
+    """What measurements are called, and what they are multiplied by to be that."""
     callbacks: tuple[Callback, ...] = ()
     freeze: Freeze | None = None
 
@@ -83,8 +85,8 @@ class Watch:
             grown.train_scores.append(self.train(grown))
         if self.validation is not None:
             grown.validation_scores.append(self.validation(grown))
-        if self.progress is not None:
-            self.progress.show(grown)
+        if self.progress.is_shown:
+            self.progress.show(len(grown.trees) // len(grown.baseline), self._words(grown))
 
     def look(self, grown: BoostedSum) -> str | None:
         """Measure the sum after a round, and give the reason to stop there is, if any."""
@@ -108,6 +110,12 @@ class Watch:
             self.freeze,
         )
         return ask_callbacks(self.callbacks, view)
+
+    def _words(self, grown: BoostedSum) -> str:
+        """Say how good the last round is."""
+        name, sign = self.shown_as
+        of = {"training": grown.train_scores, "validation": grown.validation_scores}
+        return ", ".join(f"{k} {name} {sign * v[-1]:.6g}" for k, v in of.items() if v)
 
 
 def negative_loss(loss: Loss, rows: BoostingRows, part: Part, n_threads: int) -> Measure:
