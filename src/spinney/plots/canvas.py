@@ -101,7 +101,7 @@ def square_axes(ax: Axes | None, n_names: int) -> Axes:
     """Give axes from 0 to 1 across and up, of the same length, with room for a legend below."""
     ax = one_axes(ax, size=(4.1, 4.1 + 0.25 * n_names))
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    ax.set_aspect("equal")
+    ax.set_aspect("equal", anchor="N")  # what is left of the height is below, for the legend
     return ax
 
 
