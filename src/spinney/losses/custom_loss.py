@@ -16,7 +16,8 @@ from spinney.data.fixed_point import exact_sum
 from spinney.errors import InvalidParameter
 from spinney.losses.derivative_check import check_derivatives
 from spinney.losses.downhill import best_constant, leaf_steps
-from spinney.losses.loss import Loss, RowDerivatives, RowsOfNodes, all_rows
+from spinney.losses.loss import Loss, RowDerivatives
+from spinney.losses.node_rows import RowsOfNodes, all_rows
 from spinney.losses.starts import link_start
 from spinney.model.saved_loss import SavedLoss, without_code
 from spinney.typing import AnyArray, FloatArray
