@@ -62,6 +62,15 @@ class GradientTreeSettings:
     interactions: tuple[tuple[int, ...], ...] | None = None
     """Groups of features that may occur together on a path; they may overlap."""
 
+    @property
+    def bounded_by(self) -> str:
+        """Parameters that may move the value of a leaf from where its sums say; empty: none."""
+        names = {
+            "monotonic_cst": self.monotone is not None,
+            "max_delta_step": self.max_step > 0.0,
+        }
+        return " and ".join(name for name, is_set in names.items() if is_set)
+
     def to_native(self, seed: int) -> _ext.GradientTreeSettings:
         """Make the native twin, where 0 stands for no limit; ``seed`` decides drawn features."""
         native = _ext.GradientTreeSettings()

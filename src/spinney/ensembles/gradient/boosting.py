@@ -222,6 +222,7 @@ class GradientBoosting(Estimator):
 
     def _twin(self, model: TreeForest) -> Any:
         twin = copy.copy(self)
+        twin._has_offset = False  # noqa: SLF001 - whatever the fit before had
         twin._adopt(model)  # noqa: SLF001 - a copy of its own class
         return twin
 

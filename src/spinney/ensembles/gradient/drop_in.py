@@ -67,7 +67,7 @@ class _DropIn(GradientBoosting):
     max_bins: int
     random_state: RandomState
 
-    def fit(  # type: ignore[override] - no more than scikit-learn's takes
+    def fit(  # type: ignore[override]  # no more than scikit-learn takes
         self,
         X: TableLike,
         y: Any,

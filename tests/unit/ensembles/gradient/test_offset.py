@@ -9,6 +9,7 @@ import spinney
 from spinney import GradientBoostingClassifier, GradientBoostingRegressor
 from spinney.ensembles.sharing import SharedTable
 from spinney.errors import InvalidInput, InvalidParameter
+from spinney.explain import explain_split
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(600, 4)).round(1)
@@ -182,6 +183,19 @@ def test_an_offset_that_fit_had_is_not_forgotten(tmp_path):
     assert model.predict(X).shape == (600,)  # a fit without it needs none
     moved = model.decision_function(X, offset)
     assert np.allclose(moved, model.decision_function(X) + offset)
+
+
+def test_a_later_fit_without_it_is_scored_by_functions_again():
+    model = GradientBoostingRegressor(max_iter=3).fit(X, BOTH, offset=OFFSET)
+    model.set_params(early_stopping=True, scoring=lambda fitted, X, y: fitted.score(X, y))
+    assert np.isfinite(model.fit(X, BOTH).validation_score_).all()
+
+
+def test_rounds_are_not_replayed_without_their_offset():
+    model = GradientBoostingRegressor(max_iter=3).fit(X, BOTH, offset=OFFSET)
+    with pytest.raises(InvalidInput, match="Ask without X and y"):
+        explain_split(model, 0, 0, X=X, y=BOTH)
+    explain_split(model, 0, 0)
 
 
 def test_rows_of_a_shared_table_keep_their_offset():

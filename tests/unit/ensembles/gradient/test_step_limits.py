@@ -11,6 +11,7 @@ from tests.unit.ensembles.test_gradient_twin import assert_same_trees, fitted, p
 
 from spinney import GradientBoostingClassifier, GradientBoostingRegressor
 from spinney.errors import InvalidParameter
+from spinney.explain import explain_split
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(400, 4))
@@ -75,6 +76,13 @@ def test_weights_are_repetitions_and_threads_do_not_matter():
         again = model.fit(np.repeat(X, weights, axis=0), np.repeat(labels, weights)).model_
         for name in ("feature", "threshold", "values", "weight"):
             assert np.array_equal(once.arrays[name], again.arrays[name]), name
+
+
+def test_splits_of_limited_steps_are_explained_from_rows():
+    model = GradientBoostingRegressor(max_delta_step=0.2, max_iter=2, max_leaf_nodes=3).fit(X, Y)
+    told = explain_split(model, 0, 0, X=X, y=Y)
+    assert "max_delta_step bounds outputs" in str(told)
+    assert "max_delta_step may have moved outputs" in str(explain_split(model, 0, 0))
 
 
 @pytest.mark.parametrize("wrong", [0.0, -1.0, float("nan"), float("inf"), "1", True])
