@@ -89,9 +89,8 @@ def _with_train(subject: Subject, found: dict[str, list[Metric]]) -> dict[str, l
     train = subject.train
     if train is None or train.target is None:
         return found
-    rows = np.arange(train.n_rows)[:_MOST_ROWS]
-    said = subject.ask(train.table.take(rows))
-    for name, truth, one in _outputs(subject, train.target[rows], said):
+    said = subject.ask_given(train.given)
+    for name, truth, one in _outputs(subject, train.target, said):
         known = score_rows(subject.task, truth, one, None, n_resamples=0, seed=0)
         pairs = zip(found[name], known, strict=True)
         found[name] = [replace(new, train=old.estimate) for new, old in pairs]
