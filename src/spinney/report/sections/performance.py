@@ -171,10 +171,8 @@ def _confusion(subject: Subject, target: AnyArray, weights: FloatArray) -> Html:
     counts = confusion(target, predicted, len(labels), weights)
     title = tag("h3", "Confusion")
     note = tag("p", "Rows by what they are (down) and what they are said to be (across).")
-    if len(labels) <= _MOST_CLASSES:
-        matrix = join(note, _matrix(counts, labels))
-    else:
-        matrix = _mistakes(counts, labels)
+    is_shown = len(labels) <= _MOST_CLASSES
+    matrix = _matrix(counts, labels) if is_shown else _mistakes(counts, labels)
     headings = [Heading("Class", is_number=False), Heading("Rows")]
     headings += [Heading(text) for text in ("Precision", "Recall", "F1")]
     lines = [
@@ -182,7 +180,8 @@ def _confusion(subject: Subject, target: AnyArray, weights: FloatArray) -> Html:
         for one in class_scores(counts, labels)
     ]
     scores = table(headings, lines, caption="Scores of the classes")
-    return join(title, tag("div", tag("div", matrix), tag("div", scores), class_="beside"))
+    beside = tag("div", tag("div", matrix), tag("div", scores), class_="beside")
+    return join(title, note if is_shown else None, beside)
 
 
 def _matrix(counts: FloatArray, labels: Sequence[str]) -> Html:
@@ -194,7 +193,7 @@ def _matrix(counts: FloatArray, labels: Sequence[str]) -> Html:
             tag(
                 "td",
                 tag("b", number(counts[k, j])),
-                tag("small", percent(shares[k, j], 0)),
+                tag("small", percent(shares[k, j])),
                 class_="right" if j == k else "wrong",
                 style=f"--share:{shares[k, j]:.3f}",
             )
