@@ -1,29 +1,90 @@
-"""The argument table of the ``spinney`` command."""
+"""The ``spinney`` command: it reads the arguments, runs one command, and words what went wrong."""
 
-import argparse
+import contextlib
+import os
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
-import spinney
-from spinney.cli.commands import demo
-from spinney.errors import SpinneyError
+from spinney.cli.parser import build_parser, parse
+from spinney.cli.voice import Voice
+from spinney.errors import InterruptedFit, SpinneyError
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; 0 when it worked, 1 when it says why not, 2 for wrong arguments."""
-    parser = argparse.ArgumentParser(
-        prog="spinney", description="Every ensemble in the book, on one engine."
-    )
-    parser.add_argument("--version", action="version", version=f"spinney {spinney.__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    demo.add_arguments(commands.add_parser("demo", help=demo.__doc__))
-    chosen = parser.parse_args(arguments)
+    """Run a command.
+
+    Returns
+    -------
+    int
+        0 when it worked, 1 when it says why not, 130 when it was interrupted. Wrong arguments end
+        the process with 2.
+    """
+    chosen = parse(build_parser(), sys.argv[1:] if arguments is None else arguments)
+    voice = Voice(as_json=chosen.json, is_quiet=chosen.quiet)
+    _speak_unicode()
     try:
-        chosen.run(chosen)
+        with warnings.catch_warnings():
+            _word_warnings(voice)
+            status = int(chosen.run(chosen, voice) or 0)
+            sys.stdout.flush()
+    except (KeyboardInterrupt, InterruptedFit):
+        print("\nspinney: interrupted; nothing was written", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever reads has read enough, as `head` does
+        _forget_stdout()
+        return 0
     except SpinneyError as error:
-        print(f"spinney: {error}", file=sys.stderr)
-        return 1
-    return 0
+        return _fail(str(error))
+    except OSError as error:
+        return _fail(_os_words(error))
+    except MemoryError:
+        return _fail("the memory is full. Use fewer rows or columns, or a larger machine.")
+    except Exception as error:
+        if not type(error).__module__.startswith("pyarrow"):
+            raise
+        return _fail(f"the table cannot be used: {str(error).splitlines()[0]}")
+    return status
+
+
+def _fail(message: str) -> int:
+    print(f"spinney: {message}", file=sys.stderr)
+    return 1
+
+
+def _os_words(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename is not None else ""
+    return f"{where}{error.strerror or error}"
+
+
+def _word_warnings(voice: Voice) -> None:
+    """Let warnings be remarks, each said once; an interrupted fit is not worth keeping here."""
+    warnings.simplefilter("once")
+    warnings.simplefilter("ignore", DeprecationWarning)
+    warnings.simplefilter("ignore", FutureWarning)
+    warnings.simplefilter("error", InterruptedFit)
+
+    def say(message: Any, *_: Any, **__: Any) -> None:
+        voice.remark(f"note: {message}")
+
+    warnings.showwarning = say
+
+
+def _speak_unicode() -> None:
+    """Let names of any script through, also where the locale is C."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+
+
+def _forget_stdout() -> None:
+    """Keep the interpreter from flushing into a closed pipe when it ends."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from spinney.model.forest import trees_of
 from spinney.model.links import apply_link
 from spinney.model.tree import freeze
 from spinney.parallelism import resolve_n_jobs
+from spinney.progress import follow
 from spinney.randomness import RowBits, Stream, random_bits, seed_from
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
@@ -133,7 +134,8 @@ def score_falls(
     intact = measure(None, np.arange(n_rows))
     bits_of = RowBits(n_rows)
     falls = {}
-    for feature in features:
+    chosen = list(features)
+    for feature in follow(chosen, len(chosen), "feature"):
         own_seed = random_bits(seed, Stream.FEATURES, feature)
         falls[feature] = np.array(
             [

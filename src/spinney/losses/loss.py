@@ -60,6 +60,8 @@ class Loss(abc.ABC):
     """What every loss offers; scores are (n_rows, n_outputs) float64, best in Fortran order."""
 
     link: str
+    n_outputs = 1
+    """Raw scores of a row."""
 
     @property
     def has_constant_hessian(self) -> bool:
@@ -310,6 +312,11 @@ class MultinomialLoss(Loss):
 
     n_classes: int
     link: str = "softmax"
+
+    @property
+    def n_outputs(self) -> int:  # type: ignore[override]
+        """Raw scores of a row: one per class."""
+        return self.n_classes
 
     def start(
         self, y: FloatArray, weights: FloatArray | None, offset: FloatArray | None = None

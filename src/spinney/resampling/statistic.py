@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
+from spinney.progress import Progress
 from spinney.resampling.resamples import Arrays, Resamples, Sample
 from spinney.typing import AnyArray, FloatArray
 
@@ -104,8 +105,14 @@ class Statistic:
     def of_all(self, resamples: Resamples, n_resamples: int) -> FloatArray:
         """Give the statistics of resamples 0, 1, ...; (n_resamples, length of the answer)."""
         step = max(1, _MOST_NUMBERS // resamples.size)
-        starts = range(0, n_resamples, step)
-        parts = [self._of(resamples, range(s, min(s + step, n_resamples))) for s in starts]
+        parts = []
+        with Progress(n_resamples, "resample") as progress:
+            if progress.is_shown:
+                step = min(step, max(1, n_resamples // 50))
+            for start in range(0, n_resamples, step):
+                numbers = range(start, min(start + step, n_resamples))
+                parts.append(self._of(resamples, numbers))
+                progress.show(numbers.stop)
         return np.concatenate(parts)
 
     def _of(self, resamples: Resamples, numbers: range) -> FloatArray:

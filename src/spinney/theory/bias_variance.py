@@ -7,6 +7,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing
 
 from spinney.errors import InvalidInput, InvalidInputType
+from spinney.progress import follow
 from spinney.randomness import Stream, random_bits, seed_from
 from spinney.theory.checks import choice, count
 from spinney.theory.decompositions import ZERO_ONE, decompose_squared, decompose_zero_one
@@ -72,7 +73,7 @@ def bias_variance(
     points = _points_of(source, seed)
     answers = _Answers(points.n_points)
     sets = source.training_sets(wanted, seed, labels=chosen != "squared")
-    for number, part in enumerate(sets):
+    for number, part in enumerate(follow(sets, wanted, "training set")):
         model = _seeded(clone(estimator), seed, number).fit(part.X, part.y)
         answers.add(part.asked, model.predict(_safe_indexing(points.X, part.asked)))
     said, answered = answers.table()

@@ -39,6 +39,8 @@ class GradientTreeSettings:
     min_child_weight: float = 0.0
     l1: float = 0.0
     l2: float = 0.0
+    max_step: float = 0.0
+    """Largest magnitude of a leaf's value, before the learning rate; 0: no limit."""
     min_split_gain: float = 0.0
     """Loss that a split must remove more than, or it is not made."""
     prune_gain: float = 0.0
@@ -70,6 +72,7 @@ class GradientTreeSettings:
         native.min_child_weight = self.min_child_weight
         native.l1 = self.l1
         native.l2 = self.l2
+        native.max_step = self.max_step
         native.min_split_gain = self.min_split_gain
         native.prune_gain = self.prune_gain
         native.max_features = self.max_features

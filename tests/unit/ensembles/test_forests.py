@@ -321,10 +321,10 @@ def test_pruning_by_gains_that_do_not_add_up_is_refused():
 
 def test_progress_is_told_on_stderr_and_changes_nothing(capsys):
     quiet = RandomForestRegressor(20, random_state=0).fit(X, Z)
-    loud = RandomForestRegressor(20, random_state=0, verbose=1, n_jobs=2).fit(X, Z)
+    loud = RandomForestRegressor(20, random_state=0, verbose=2, n_jobs=2).fit(X, Z)
     told = capsys.readouterr()
     assert told.out == ""
-    assert told.err.splitlines()[-1].startswith("20 of 20 trees")
+    assert told.err.splitlines()[-1].startswith("tree 20/20")
     assert quiet.model_ == loud.model_
 
 

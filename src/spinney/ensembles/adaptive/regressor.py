@@ -23,6 +23,7 @@ from spinney.losses.row_weights import RowCounts, RowWeights
 from spinney.model import Model, Policy
 from spinney.model.median import Median, MedianForest, MemberMedian
 from spinney.model.model import State
+from spinney.progress import follow
 from spinney.randomness import seed_from
 from spinney.theory.trace import MedianTrace
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
@@ -209,7 +210,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         y, rounds = np.ascontiguousarray(reading.y[:, 0]), list[Round]()
         counts = RowCounts(np.ones(len(y)) if reading.weights is None else reading.weights)
         of_one = np.full(len(y), 1.0 / counts.total)  # weight of one repetition of each row
-        for number in range(self.n_estimators):
+        for number in follow(range(self.n_estimators), self.n_estimators, "round"):
             of_one = np.maximum(of_one, LEAST_WEIGHT)
             asked = counts.weights * of_one
             hypothesis = learner.regress(y, RowWeights(asked, counts), number)

@@ -8,6 +8,7 @@ import numpy as np
 
 from spinney.ensembles.adaptive.variant import Refusal, Round, Variant
 from spinney.ensembles.weak.learners import WeakLearner
+from spinney.progress import Progress
 from spinney.theory.trace import Trace
 from spinney.typing import FloatArray
 
@@ -64,8 +65,22 @@ def boost(
     ``stops`` looks at the rounds after each of them, and says why boosting should end, or "".
     """
     done = Boosted(distributions=[variant.weights.distribution] if store_weights else None)
+    with Progress(n_rounds, "round") as progress:
+        _add_rounds(done, variant, learner, stops, progress)
+    done.stop_reason = done.stop_reason or "all rounds were done"
+    return done
+
+
+def _add_rounds(
+    done: Boosted,
+    variant: Variant,
+    learner: WeakLearner,
+    stops: Callable[[Boosted], str] | None,
+    progress: Progress,
+) -> None:
+    """Add rounds until there are enough or something says why not."""
     n_asked = n_resets = 0
-    while len(done.rounds) < n_rounds and not done.stop_reason:
+    while len(done.rounds) < progress.total and not done.stop_reason:
         outcome = variant.round(learner, n_asked)  # no two questions draw the same rows
         n_asked += 1
         if isinstance(outcome, Refusal):
@@ -83,5 +98,4 @@ def boost(
         if done.distributions is not None:
             done.distributions.append(variant.weights.distribution)
         done.stop_reason = outcome.ends or (stops(done) if stops is not None else "")
-    done.stop_reason = done.stop_reason or "all rounds were done"
-    return done
+        progress.show(len(done.rounds))

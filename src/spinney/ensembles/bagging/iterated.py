@@ -25,6 +25,7 @@ from spinney.model import Model, TreeForest
 from spinney.model.forest import Output, narrowest
 from spinney.model.member_sum import MemberSum
 from spinney.model.model import State
+from spinney.progress import follow
 from spinney.randomness import Stream, random_bits, seed_from
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
@@ -148,7 +149,9 @@ class IteratedBaggingRegressor(RegressorMixin, Estimator):
         stages: list[BaggingRegressor] = []
         rests: list[FloatArray] = []
         losses: list[float] = []
-        for number in range(self.max_stages):
+        for number in follow(
+            range(self.max_stages), self.max_stages, "stage", verbose=self.verbose
+        ):
             bag = self._stage(random_bits(seed, Stream.ROWS, number))
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Some inputs do not have OOB scores")

@@ -32,6 +32,7 @@ from spinney.ensembles.forests.out_of_bag import Tally
 from spinney.ensembles.weak.foreign import set_random_states
 from spinney.errors import InvalidInput
 from spinney.model.member_bag import MemberBag, ask_member, columns_of
+from spinney.progress import Progress
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 _AT_ONCE = 64
@@ -98,17 +99,21 @@ class MemberRoad:
         # Members of ours use all threads themselves: they are fitted one after the other.
         n_jobs = 1 if isinstance(job.base, Estimator) else job.params["n_jobs"]
         at_once = max(_AT_ONCE, CELLS_AT_ONCE // max(1, self.known.n_given))
-        for some in portions(members, at_once):
-            unseen = self._unseen(some, tally)
-            tasks = self._tasks(some, unseen)
-            pairs = Parallel(n_jobs=n_jobs, verbose=job.params["verbose"])(
-                delayed(fit_member)(self._X, self._y, one, self.target, job.params["aggregation"])
-                for one in tasks
-            )
-            fitted.extend(member for member, _ in pairs)
-            for rows, (_, answers) in zip(unseen, pairs, strict=True):
-                if tally is not None:
-                    tally.take(rows, answers)
+        verbose = job.params["verbose"]
+        with Progress(members.stop, "member", first=members.start, verbose=verbose) as progress:
+            for some in portions(members, at_once):
+                unseen = self._unseen(some, tally)
+                pairs = Parallel(n_jobs=n_jobs, return_as="generator")(
+                    delayed(fit_member)(
+                        self._X, self._y, one, self.target, job.params["aggregation"]
+                    )
+                    for one in self._tasks(some, unseen)
+                )
+                for rows, (member, answers) in zip(unseen, pairs, strict=True):
+                    fitted.append(member)
+                    if tally is not None:
+                        tally.take(rows, answers)
+                    progress.step()
         drawn = [self._columns(member) for member in range(len(fitted))]
         return MemberBag(
             fitted,

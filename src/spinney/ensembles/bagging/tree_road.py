@@ -24,7 +24,6 @@ from spinney.ensembles.constraints import tree_directions
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.forests.growing import (
     CELLS_AT_ONCE,
-    Progress,
     hard_votes,
     join_grown,
     parts_of,
@@ -47,6 +46,7 @@ from spinney.errors import InvalidParameter
 from spinney.model import Model, Policy, TreeForest
 from spinney.model.forest import Output, TreeSum, cut_tree, join_trees
 from spinney.model.median import MedianForest
+from spinney.progress import Progress
 from spinney.trees.impurity import class_decreases
 from spinney.trees.pruning import weakest_links
 from spinney.trees.ranked import ForestSettings, OwnChoices, RankedTable, TreeTarget
@@ -117,13 +117,12 @@ class TreeRoad:
         """Grow trees behind those there are; let them speak of the rows they did not see."""
         parts = [] if before is None else [parts_of(_forest_of(before))]
         at_once = max(self._job.n_threads, CELLS_AT_ONCE // max(1, self.rows.recipe.n_rows))
-        progress = None
-        if self._job.params["verbose"]:
-            progress = Progress(members.start, members.stop)
-            at_once = min(at_once, max(self._job.n_threads, -(-members.stop // 10)))
-        for some in portions(members, at_once):
-            parts.append(self._grow(some))
-            if progress is not None:
+        verbose = self._job.params["verbose"]
+        with Progress(members.stop, "tree", first=members.start, verbose=verbose) as progress:
+            if progress.is_shown:
+                at_once = min(at_once, max(self._job.n_threads, -(-members.stop // 50)))
+            for some in portions(members, at_once):
+                parts.append(self._grow(some))
                 progress.show(some.stop)
         forest = self._freeze(join_grown(parts))
         if tally is not None:

@@ -43,7 +43,7 @@ class Blending(Stacking):
         train = np.flatnonzero(~held)
         held = np.flatnonzero(held)
         jobs = [replace(job, train=train) for job in self._full_jobs(given, members)]
-        self._keep_members(members, run_jobs(jobs, self.n_jobs))
+        self._keep_members(members, run_jobs(jobs, self.n_jobs, verbose=self.verbose))
         self.stack_method_ = methods_of(members, self.stack_method)
         columns = []
         for member, method, job in zip(self.estimators_, self.stack_method_, jobs, strict=True):

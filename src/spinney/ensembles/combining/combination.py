@@ -211,7 +211,8 @@ class Combination(Calibratable, MetaEstimatorMixin, _BaseComposition):
 
     def _fit_all(self, given: Given, members: list[tuple[str, Any]], n_jobs: int | None) -> None:
         """Fit every member on all rows."""
-        self._keep_members(members, run_jobs(self._full_jobs(given, members), n_jobs))
+        jobs, verbose = self._full_jobs(given, members), getattr(self, "verbose", 0)
+        self._keep_members(members, run_jobs(jobs, n_jobs, verbose=verbose))
 
     # Files
 

@@ -1,7 +1,5 @@
 """Fits of members on parts of the rows: ours one after another, foreign ones through joblib."""
 
-import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +12,7 @@ from sklearn.utils.validation import _is_arraylike, _num_samples
 from spinney.ensembles.combining.members import Answers, fit_member, takes_shared_rows
 from spinney.ensembles.sharing import SharedTable, TableRows
 from spinney.model.answers import as_members_take
+from spinney.progress import Progress
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 
@@ -67,38 +66,35 @@ class Job:
     """Rows to ask about; None: give the fitted member."""
     method: str = "predict"
     answers: Any = field(default_factory=lambda: Answers(None))
-    message: str | None = None
-    """What is told when it is done."""
 
     def run(self) -> Any:
         """Fit, and give the fitted member or its answers."""
-        begin = time.perf_counter()
         y = self.y if self.train is None else self.y[self.train]
         parameters = sliced(self.parameters, len(self.y), self.train)
         member = fit_member(clone(self.member), take_rows(self.X, self.train), y, parameters)
-        if self.message is not None:
-            seconds = f"{time.perf_counter() - begin:.1f}s"
-            sys.stdout.write(f"{self.message}, total= {seconds:>6}\n")
         if self.test is None:
             return member
         return self.answers.columns(member, self.method, take_rows(self.X, self.test))
 
 
-def run_jobs(jobs: Sequence[Job], n_jobs: int | None) -> list[Any]:
+def run_jobs(jobs: Sequence[Job], n_jobs: int | None, *, verbose: int = 0) -> list[Any]:
     """Run them all; what comes out does not depend on who ran where.
 
     Members of ours have threads of their own, so they take turns.
     """
     done: list[Any] = [None] * len(jobs)
-    foreign = []
-    for place, job in enumerate(jobs):
-        if takes_shared_rows(job.member):
-            done[place] = job.run()
-        else:
-            foreign.append(place)
-    results = Parallel(n_jobs=n_jobs)(delayed(_run)(jobs[place]) for place in foreign)
-    for place, result in zip(foreign, results, strict=True):
-        done[place] = result
+    foreign = [place for place, job in enumerate(jobs) if not takes_shared_rows(job.member)]
+    with Progress(len(jobs), "fit", verbose=verbose) as progress:
+        for place, job in enumerate(jobs):
+            if takes_shared_rows(job.member):
+                done[place] = job.run()
+                progress.step()
+        results = Parallel(n_jobs=n_jobs, return_as="generator")(
+            delayed(_run)(jobs[place]) for place in foreign
+        )
+        for place, result in zip(foreign, results, strict=True):
+            done[place] = result
+            progress.step()
     return done
 
 

@@ -86,7 +86,7 @@ def ask_out_of_fold(
         for train, test in splits
         if len(test)
     ]
-    said = run_jobs(jobs, owner.n_jobs)
+    said = run_jobs(jobs, owner.n_jobs, verbose=getattr(owner, "verbose", 0))
     tests = [test for _, test in splits if len(test)]
     asked = _times_asked(splits, rows.n_rows)
     columns = [

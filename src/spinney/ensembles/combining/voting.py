@@ -1,7 +1,6 @@
 """Members vote."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -41,15 +40,9 @@ class Voting(TransformerMixin, Combination):
 
     def _fit_voters(self, given: Given) -> None:
         members = read_members(self, self._task)
-        voters = present(members)
         self._member_weights()
         jobs = self._full_jobs(given, members)
-        if self.verbose:
-            jobs = [
-                replace(job, message=f"[Voting] ({place} of {len(jobs)}) Processing {name}")
-                for place, (job, (name, _)) in enumerate(zip(jobs, voters, strict=True), 1)
-            ]
-        self._keep_members(members, run_jobs(jobs, self.n_jobs))
+        self._keep_members(members, run_jobs(jobs, self.n_jobs, verbose=self.verbose))
 
     def _adopt_facts(
         self, parts: list[Any], meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]

@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_feature_names_in
 from spinney.data.binning import Binner
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
+from spinney.ensembles.forests.growing import join_grown, portions
 from spinney.ensembles.parameters import (
     Boolean,
     Checked,
@@ -30,6 +31,7 @@ from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.model import Model, Policy, TreeForest
 from spinney.model.forest import Output, TreeSum, join_trees
 from spinney.model.model import State
+from spinney.progress import Progress
 from spinney.randomness import Stream, random_bits, seed_from
 from spinney.resampling.bags import Bags
 from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
@@ -243,7 +245,13 @@ class RandomTreesEmbedding(TransformerMixin, Estimator):
         )
         trees = range(0 if before is None else len(before), self.n_estimators)
         settings = ForestSettings(tree=self._limits(reading), search="random", shuffle=True)
-        arrays = ranked.grow(target, settings, Bags(ranked.n_rows), trees)
+        parts, bags = [], Bags(ranked.n_rows)
+        with Progress(trees.stop, "tree", first=trees.start, verbose=self.verbose) as progress:
+            step = max(1, -(-len(trees) // 50) if progress.is_shown else len(trees))
+            for some in portions(trees, step):
+                parts.append(ranked.grow(target, settings, bags, some))
+                progress.show(some.stop)
+        arrays = join_grown(parts) if parts else ranked.grow(target, settings, bags, trees)
         new = self._frozen(arrays, reading, binner)
         if before is None:
             return new

@@ -12,7 +12,6 @@ from spinney.ensembles.fitting import IntakeSettings
 from spinney.ensembles.forests.bag_keeper import BagKeeper
 from spinney.ensembles.forests.growing import (
     Grower,
-    Progress,
     join_grown,
     make_grower,
     parts_of,
@@ -26,6 +25,7 @@ from spinney.ensembles.forests.tree_views import TreeViews
 from spinney.ensembles.uncertain.out_of_bag import OutOfBagCalibration
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.model import Model, TreeForest
+from spinney.progress import Progress
 from spinney.randomness import seed_from
 from spinney.typing import AnyArray, FloatArray, TableLike
 from spinney.uncertainty.sets import SetScore
@@ -135,28 +135,28 @@ class Forest(OutOfBagCalibration, BagKeeper):
             if watch is not None:
                 watch.add(self.model_, grower.bags, 0, grower.n_threads)
         last = AUTO_MOST if wanted == "auto" else wanted
-        progress = Progress(n_grown, last) if self.verbose else None
         part = None
-        for some in portions(range(n_grown, last), self._step(grower, wanted)):
-            if wanted == "auto" and watch is not None and n_grown and watch.is_flat():
-                break
-            arrays = grower.grow(some)
-            parts.append(arrays)
-            n_grown = some.stop
-            if watch is not None:
-                part = grower.freeze(arrays)
-                watch.add(part, grower.bags, some.start, grower.n_threads)
-            if progress is not None:
+        with Progress(last, "tree", first=n_grown, verbose=self.verbose) as progress:
+            step = self._step(grower, wanted, is_shown=progress.is_shown)
+            for some in portions(range(n_grown, last), step):
+                if wanted == "auto" and watch is not None and n_grown and watch.is_flat():
+                    break
+                arrays = grower.grow(some)
+                parts.append(arrays)
+                n_grown = some.stop
+                if watch is not None:
+                    part = grower.freeze(arrays)
+                    watch.add(part, grower.bags, some.start, grower.n_threads)
                 progress.show(n_grown)
         if len(parts) == 1:
             return self.model_ if goes_on else part or grower.freeze(parts[0])
         return grower.freeze(join_grown(parts))
 
-    def _step(self, grower: Grower, wanted: int | str) -> int:
+    def _step(self, grower: Grower, wanted: int | str, *, is_shown: bool) -> int:
         """Count the trees grown at a time; it changes no tree."""
         if isinstance(wanted, str):
             return AUTO_STEP
-        few = max(grower.n_threads, -(-wanted // 10)) if self.verbose else wanted
+        few = max(grower.n_threads, -(-wanted // 50)) if is_shown else wanted
         return min(few, grower.at_once()) if grower.knows_counts else few
 
     def _learn(self, rows: ForestRows, watch: OutOfBag | None) -> None:

@@ -1,7 +1,5 @@
 """Growing the trees of a forest, some at a time."""
 
-import sys
-import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -277,18 +275,3 @@ def portions(trees: range, at_once: int) -> Iterator[range]:
     """
     for first in range(trees.start, trees.stop, at_once):
         yield range(first, min(first + at_once, trees.stop))
-
-
-class Progress:
-    """Tells on stderr how many trees there are and how long the rest will take."""
-
-    def __init__(self, first: int, n_trees: int) -> None:
-        self._first, self._n_trees = first, n_trees
-        self._begin = time.monotonic()
-
-    def show(self, n_grown: int) -> None:
-        """Write a line."""
-        passed = time.monotonic() - self._begin
-        left = passed / max(1, n_grown - self._first) * (self._n_trees - n_grown)
-        sys.stderr.write(f"{n_grown} of {self._n_trees} trees, {passed:.1f} s, {left:.1f} s left\n")
-        sys.stderr.flush()

@@ -232,6 +232,7 @@ class IsolationForest(OutlierMixin, Estimator):
             seed=self._seed,
             n_threads=self._n_threads(),
             policy=Policy(unseen=self.unseen, extra=self.extra_columns),
+            verbose=int(self.verbose),
         )
 
     def _sample_size(self, n_rows: int) -> int:

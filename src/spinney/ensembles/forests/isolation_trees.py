@@ -20,6 +20,7 @@ from spinney.model.isolation import (
     node_depths,
 )
 from spinney.model.projection import dense_numbers, join_planes
+from spinney.progress import Progress, follow
 from spinney.randomness import Stream, random_bits
 from spinney.resampling.bags import Bags
 from spinney.resampling.tickets import draw_tickets, rows_of_tickets
@@ -48,6 +49,7 @@ class IsolationPlan:
     seed: int
     n_threads: int
     policy: Policy
+    verbose: int = 0
 
     @property
     def max_depth(self) -> int:
@@ -122,7 +124,11 @@ def _grow_trees(
     table: Table, reading: Reading, plan: IsolationPlan, trees: range, old: TreeForest | None
 ) -> IsolationTrees:
     binner = Binner.of_categories(table, reading.weights) if old is None else _bins_of(old)
-    parts = [_grow_batch(table, binner, plan, some) for some in _batches(table, plan, trees)]
+    parts = []
+    with Progress(trees.stop, "tree", first=trees.start, verbose=plan.verbose) as progress:
+        for some in _batches(table, plan, trees):
+            parts.append(_grow_batch(table, binner, plan, some))
+            progress.show(some.stop)
     arrays = parts[0]
     if len(parts) > 1 or old is not None:
         new = [tree for part in parts for tree in _cut(part)]
@@ -207,7 +213,9 @@ def _grow_planes(
     table: Table, reading: Reading, plan: IsolationPlan, trees: range, old: IsolationPlanes | None
 ) -> IsolationPlanes:
     matrix = dense_numbers(table)
-    parts = [_plane_batch(matrix, plan, some) for some in _batches(table, plan, trees)]
+    batches = _batches(table, plan, trees)
+    shown = follow(batches, len(batches), "batch of trees", verbose=plan.verbose)
+    parts = [_plane_batch(matrix, plan, some) for some in shown]
     if old is not None:
         parts.insert(0, old.trees.arrays)
     schema = reading.schema if old is None else old.schema

@@ -15,6 +15,7 @@ from spinney.ensembles.forests.rotation_axes import (
 )
 from spinney.model import Policy
 from spinney.model.projection import PlaneForest, dense_numbers, join_planes
+from spinney.progress import follow
 from spinney.randomness import Stream, random_bits
 from spinney.resampling.bags import Bags, Bootstrap
 from spinney.resampling.tickets import tickets_of_weights
@@ -53,7 +54,8 @@ class RotationGrowth:
 
     def forest(self) -> PlaneForest:
         """Grow all trees."""
-        trees = [self._tree(number) for number in range(self._plan.n_trees)]
+        n_trees = self._plan.n_trees
+        trees = [self._tree(number) for number in follow(range(n_trees), n_trees, "tree")]
         reading = self._reading
         return PlaneForest(
             reading.schema, reading.target, join_planes(trees), policy=self._plan.policy

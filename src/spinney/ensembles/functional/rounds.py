@@ -9,6 +9,7 @@ from spinney.ensembles.functional.learners import EstimatorRegions, TreeRegions
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.losses.row_loss import RowLoss, ScoredRows
 from spinney.losses.row_weights import RowCounts, RowWeights
+from spinney.progress import follow
 from spinney.resampling import RowDraws
 from spinney.theory.trace import DescentTrace
 from spinney.typing import AnyArray, FloatArray
@@ -72,7 +73,7 @@ def descend(plan: Descent) -> Sum:
         start = np.zeros(1)  # AnyBoost begins at 0
     grown = Sum(start, np.tile(start, (len(plan.y), 1)))
     _record(plan, grown)
-    for number in range(plan.n_rounds):
+    for number in follow(range(plan.n_rounds), plan.n_rounds, "round"):
         with np.errstate(over="ignore", invalid="ignore"):
             downhill = -plan.loss.gradients(plan.y, grown.scores)
         if not np.isfinite(downhill).all():

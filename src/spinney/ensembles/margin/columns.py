@@ -21,6 +21,7 @@ from spinney.ensembles.margin.program import LeastEdge, Look, Program
 from spinney.ensembles.margin.settings import MarginSettings
 from spinney.ensembles.weak.hypothesis import Ask
 from spinney.ensembles.weak.signed_rows import SignedRows, sum_product
+from spinney.progress import follow
 from spinney.typing import FloatArray
 
 
@@ -33,7 +34,7 @@ def boost_columns(
     """
     game = _Game(rows, program, Diary(keep_distributions=settings.keep_distributions))
     reason = ""
-    for _ in range(settings.n_rounds):
+    for _ in follow(range(settings.n_rounds), settings.n_rounds, "round"):
         hypothesis = ask(game.distribution.copy())
         votes = rows.votes(hypothesis)
         if rows.are_perfect(votes):

@@ -26,6 +26,7 @@ from spinney.ensembles.margin.settings import MarginSettings
 from spinney.ensembles.weak.hypothesis import Ask
 from spinney.ensembles.weak.signed_rows import SignedRows, sum_product
 from spinney.losses.line_search import best_vote
+from spinney.progress import follow
 from spinney.typing import FloatArray
 
 _HIGHEST = 1.0 - 2.0**-52
@@ -116,7 +117,7 @@ def boost_votes(ask: Ask, rows: SignedRows, settings: MarginSettings) -> MarginB
     vote = _Vote(rows, settings, rule)
     n_rounds = min(settings.n_rounds, rule.rounds(rows, settings))
     reason = ""
-    for _ in range(int(n_rounds)):
+    for _ in follow(range(int(n_rounds)), int(n_rounds), "round"):
         hypothesis = ask(vote.distribution.copy())
         votes = rows.votes(hypothesis)
         if rows.are_perfect(votes):

@@ -10,6 +10,7 @@ from spinney.ensembles.robust.outcome import RobustBoost
 from spinney.ensembles.robust.settings import RobustSettings
 from spinney.ensembles.weak.hypothesis import LEAST_EDGE, Ask
 from spinney.ensembles.weak.signed_rows import Heard, SignedRows
+from spinney.progress import Progress
 from spinney.theory.trace import Trace
 from spinney.typing import FloatArray
 
@@ -113,15 +114,23 @@ def boost_by(scheme: Scheme, ask: Ask, rows: SignedRows, settings: RobustSetting
     at = Position(np.zeros(len(rows.signs)), scheme.start)
     started = rows.mean(scheme.potentials(at))
     ledger = Ledger(rows, [started], [at.time], settings.keep_distributions)
-    reason = None
+    with Progress(settings.n_rounds, "round") as progress:
+        return _rounds(scheme, ask, at, ledger, progress)
+
+
+def _rounds(
+    scheme: Scheme, ask: Ask, at: Position, ledger: Ledger, progress: Progress
+) -> RobustBoost:
+    """Go from round to round, and say at the end why there is none left."""
+    rows, n_rounds, reason = ledger.rows, progress.total, None
     while True:
         distribution = rows.distribution(scheme.log_weights(at))
         if distribution is None:
             return ledger.close("no row has weight left")
         ledger.saw(distribution)
         reason = reason or scheme.ended(rows, at)
-        if reason is None and at.n_rounds == settings.n_rounds:
-            reason = f"all {settings.n_rounds} rounds were done"
+        if reason is None and at.n_rounds == n_rounds:
+            reason = f"all {n_rounds} rounds were done"
         if reason is not None:
             return ledger.close(reason)
         heard = rows.hear(ask, distribution)
@@ -131,3 +140,4 @@ def boost_by(scheme: Scheme, ask: Ask, rows: SignedRows, settings: RobustSetting
         margins = step.decay * at.margins + step.size * heard.agreement
         at, reason = Position(margins, step.time, at.n_rounds + 1), step.last
         ledger.add(heard, step, at, scheme.potentials(at))
+        progress.show(at.n_rounds)

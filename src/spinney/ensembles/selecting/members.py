@@ -19,6 +19,7 @@ from spinney.ensembles.sharing import SharedTable
 from spinney.ensembles.weak.checks import gives_classes
 from spinney.errors import InvalidInput, InvalidParameter, WeakLearnerFailed, shorten
 from spinney.model.answers import as_members_take, member_answers
+from spinney.progress import Progress
 from spinney.randomness import Stream, random_bits
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -224,9 +225,19 @@ def run_all(
     Members of ours come one after the other, each with all threads; others through joblib.
     """
     foreign = [place for place, task in enumerate(tasks) if not task[0].is_ours]
-    done = Parallel(n_jobs=n_jobs)(delayed(work)(*tasks[place]) for place in foreign)
-    results = dict(zip(foreign, done, strict=True))
-    return [results[place] if place in results else work(*task) for place, task in enumerate(tasks)]
+    with Progress(len(tasks), "fit") as progress:
+        results = {}
+        done = Parallel(n_jobs=n_jobs, return_as="generator")(
+            delayed(work)(*tasks[place]) for place in foreign
+        )
+        for place, result in zip(foreign, done, strict=True):
+            results[place] = result
+            progress.step()
+        for place, task in enumerate(tasks):
+            if place not in results:
+                results[place] = work(*task)
+                progress.step()
+    return [results[place] for place in range(len(tasks))]
 
 
 def joint_input_tags(tags: Any, estimators: Sequence[Any]) -> Any:

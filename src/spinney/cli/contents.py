@@ -1,0 +1,81 @@
+"""What a model file holds, as plain values."""
+
+from pathlib import Path
+from typing import Any
+
+from spinney.cli.files import _similar
+from spinney.errors import InvalidInput
+
+
+def describe(path: str) -> dict[str, Any]:
+    """Read a model file and say what is in it; nothing in a file can run.
+
+    The container is checked first, then the model is read as ``spinney.load`` reads it.
+    """
+    from spinney.io.atomic import read_bounded
+    from spinney.io.save_load import from_bytes
+    from spinney.model import sections
+
+    place = Path(path)
+    if not place.exists():
+        raise InvalidInput(f"{path}: there is no such file.{_similar(place)}")
+    data = read_bounded(path)
+    contents = sections.unpack(data)
+    fitted = from_bytes(data)
+    model = fitted.model_
+    classes = model.target.classes
+    kept = getattr(fitted, "calibration_", None)
+    parameters = fitted.get_params(deep=False)
+    usual = type(fitted)().get_params(deep=False)
+    return {
+        "file": path,
+        "bytes": len(data),
+        "format": contents.format_version,
+        "library": contents.meta.get("library"),
+        "estimator": contents.meta.get("estimator"),
+        "model": model.kind,
+        "task": model.target.task,
+        "fingerprint": model.fingerprint,
+        "parameters": parameters,
+        "changed_parameters": [n for n, v in parameters.items() if repr(v) != repr(usual[n])],
+        "n_features": len(model.schema.names),
+        "features": _features(model.schema),
+        "classes": None if classes is None else classes.tolist(),
+        "members": len(model),
+        "trees": _trees(model),
+        "calibration": None if kept is None else kept.title(),
+        "sections": [
+            {
+                "name": name,
+                "dtype": array.dtype.str,
+                "shape": list(array.shape),
+                "bytes": array.nbytes,
+            }
+            for name, array in contents.arrays.items()
+        ],
+    }
+
+
+def _features(schema: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "kind": str(kind),
+            "categories": None if levels is None else list(levels.values),
+        }
+        for name, kind, levels in zip(schema.names, schema.kinds, schema.levels, strict=True)
+    ]
+
+
+def _trees(model: Any) -> dict[str, int] | None:
+    """Count trees, leaves and levels, if the model is made of trees."""
+    from spinney.model.forest import trees_of
+
+    forest = trees_of(model)
+    if forest is None or not len(forest):
+        return None
+    return {
+        "count": len(forest),
+        "leaves": sum(tree.n_leaves for tree in forest),
+        "depth": max(tree.depth for tree in forest),
+    }
