@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 from tests.unit.report.tables import hostile_table, mixed_table
 
 import spinney
@@ -137,6 +138,13 @@ def test_leaks_duplicates_drift_and_shared_rows_are_told():
         spinney.BaggingClassifier(n_estimators=3),
         spinney.RotationForestClassifier(n_estimators=3),
         spinney.MarginBoostClassifier(),
+        spinney.VotingClassifier([("a", spinney.ExtraTreesClassifier(n_estimators=3))]),
+        spinney.VotingClassifier(
+            [("a", spinney.DecisionTreeClassifier(max_depth=2))], voting="soft"
+        ),
+        spinney.StackingClassifier([("a", spinney.DecisionTreeClassifier(max_depth=2))]),
+        spinney.CalibratedClassifier(spinney.GradientBoostingClassifier(max_iter=3)),
+        spinney.BaggingClassifier(LogisticRegression(), n_estimators=3),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
@@ -155,6 +163,7 @@ def test_every_family_of_classifiers_has_a_report(estimator):
         spinney.QuantileForestRegressor(n_estimators=5),
         spinney.AdaBoostRegressor(n_estimators=5),
         spinney.L2BoostRegressor(),
+        spinney.StackingRegressor([("a", spinney.DecisionTreeRegressor(max_depth=2))]),
         spinney.ExtraTreesRegressor(n_estimators=5),
         spinney.GradientBoostingRegressor(loss="poisson", max_iter=5),
     ],
@@ -234,12 +243,8 @@ def test_writing_replaces_the_file_at_once(binary, tmp_path):
 
 def test_wrong_input_is_refused_in_words(binary):
     fitted, X, y = binary
-    with pytest.raises(InvalidInputType, match="fitted estimator of Spinney"):
+    with pytest.raises(InvalidInputType, match="about a fitted estimator or a model_ of Spinney"):
         report_html(object(), X, y)
-    tree = spinney.DecisionTreeClassifier(max_depth=2)
-    votes = spinney.VotingClassifier([("a", tree)]).fit(X, y)
-    with pytest.raises(InvalidInputType, match="A VotingClassifier has no model of its own"):
-        report_html(votes, X, y)
     with pytest.raises(InvalidInput, match="labels the model does not know: 'maybe'"):
         report_html(fitted, X[:3], ["yes", "no", "maybe"])
     with pytest.raises(InvalidInput, match="at least 2"):
