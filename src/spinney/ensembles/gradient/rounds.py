@@ -46,14 +46,21 @@ def boost_rounds(
     """
     y, scores, trees = rows.y, grown.scores, grown.trees
     draws, at = None, None
+    weights, factors = _weights_and_factors(rows, settings)
+    hessians_follow = loss.hessians_follow and weights is None and factors is None
+    if hessians_follow:
+        shape = (scores.shape[1], rows.n_rows)
+        at = RowDerivatives.empty(shape, (shape[0], 0))
     by_formula = settings.exact_steps and loss.link == "log"
     changes_leaves = loss.has_order_statistic_leaves or by_formula
     rate = settings.learning_rate
     grower = GradientGrower(
         rows.binned,
         settings.tree,
-        *_weights_and_factors(rows, settings),
+        weights,
+        factors,
         learning_rate=1.0 if changes_leaves else rate,
+        hessians_follow=hessians_follow,
         seed=settings.seed,
         n_threads=settings.n_threads,
     )
@@ -66,7 +73,7 @@ def boost_rounds(
             at = loss.derivatives(y, scores, settings.n_threads, at)
             _refuse_divergence(at, rows, loss, settings, number)
             for output, gradients in enumerate(at.gradients):
-                hessians = None if loss.has_constant_hessian else at.hessians[output]
+                hessians = at.hessians[output] if at.hessians.size else None
                 grower.grow(gradients, hessians, trees, rows=chosen, largest=at.limits[output])
                 if isinstance(loss, PointLoss) and loss.has_order_statistic_leaves:
                     of_nodes, weights = grower.node_rows(), rows.train.weights
