@@ -48,7 +48,8 @@ void bench_point_losses() {
         const std::span<float> second =
             spinney::has_constant_hessian(loss) ? std::span<float>{} : std::span(hessians);
         bench_all(name, kRows, [&](int threads) {
-            spinney::fill_derivatives(loss, y, scores, gradients, second, threads);
+            spinney::fill_derivatives(loss, {.numbers = y, .codes = {}}, scores, gradients, second,
+                                      threads);
         });
     }
 }

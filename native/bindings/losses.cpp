@@ -63,6 +63,39 @@ std::pair<std::int64_t, std::int64_t> weigh(
     return {sum.high, sum.low};
 }
 
+RowTargets targets(const Array<double>& y) { return {.numbers = view(y), .codes = {}}; }
+RowTargets targets(const Array<std::uint8_t>& y) { return {.numbers = {}, .codes = view(y)}; }
+
+/// What losses of one score do with targets of a type.
+template <class Number, class Argument>
+void define_point_losses(nb::module_& module, const Argument& y_argument) {
+    module.def(
+        "fill_derivatives",
+        [](const std::string& loss, double parameter, const Array<Number>& y,
+           const Array<double>& scores, const Output<float>& gradients,
+           const Output<float>& hessians, int n_threads) {
+            const LossSpec spec = {parse_loss(loss), parameter};
+            nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
+            const DerivativeLimits limits = fill_derivatives(
+                spec, targets(y), view(scores), view(gradients), view(hessians), n_threads);
+            return std::pair(limits.gradient, limits.hessian);
+        },
+        "loss"_a, "parameter"_a, y_argument, "scores"_a, "gradients"_a.noconvert(),
+        "hessians"_a.noconvert(), "n_threads"_a,
+        "Derivatives of a loss by the score, row by row; gives the largest magnitudes of both. "
+        "hessians may be empty where all are 1, or follow from the gradients.");
+    module.def(
+        "sum_loss",
+        [](const std::string& loss, double parameter, const Array<Number>& y,
+           const Array<double>& scores, const Array<double>& weights, int n_threads) {
+            const LossSpec spec = {parse_loss(loss), parameter};
+            nb::gil_scoped_release unlocked;
+            return sum_loss(spec, targets(y), view(scores), view(weights), n_threads);
+        },
+        "loss"_a, "parameter"_a, y_argument, "scores"_a, "weights"_a, "n_threads"_a,
+        "Weighted sum of a loss; weights empty: all 1.");
+}
+
 }  // namespace
 
 void bind_losses(nb::module_& module) {
@@ -117,21 +150,8 @@ void bind_losses(nb::module_& module) {
             return give(std::move(logs));
         },
         "numbers"_a, "Natural logarithms of positive numbers.");
-    module.def(
-        "fill_derivatives",
-        [](const std::string& loss, double parameter, const Array<double>& y,
-           const Array<double>& scores, const Output<float>& gradients,
-           const Output<float>& hessians, int n_threads) {
-            const LossSpec spec = {parse_loss(loss), parameter};
-            nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
-            const DerivativeLimits limits = fill_derivatives(
-                spec, view(y), view(scores), view(gradients), view(hessians), n_threads);
-            return std::pair(limits.gradient, limits.hessian);
-        },
-        "loss"_a, "parameter"_a, "y"_a, "scores"_a, "gradients"_a.noconvert(),
-        "hessians"_a.noconvert(), "n_threads"_a,
-        "Derivatives of a loss by the score, row by row; gives the largest magnitudes of both. "
-        "hessians may be empty where all are 1.");
+    define_point_losses<std::uint8_t>(module, "y"_a.noconvert());  // the codes of two classes
+    define_point_losses<double>(module, "y"_a);
     module.def(
         "fill_softmax_derivatives",
         [](const Array<std::int32_t>& codes, const Array<double>& scores, std::size_t n_classes,
@@ -149,16 +169,6 @@ void bind_losses(nb::module_& module) {
         "n_threads"_a,
         "Derivatives of the multinomial loss, class by class; gives the largest magnitudes of "
         "both.");
-    module.def(
-        "sum_loss",
-        [](const std::string& loss, double parameter, const Array<double>& y,
-           const Array<double>& scores, const Array<double>& weights, int n_threads) {
-            const LossSpec spec = {parse_loss(loss), parameter};
-            nb::gil_scoped_release unlocked;
-            return sum_loss(spec, view(y), view(scores), view(weights), n_threads);
-        },
-        "loss"_a, "parameter"_a, "y"_a, "scores"_a, "weights"_a, "n_threads"_a,
-        "Weighted sum of a loss; weights empty: all 1.");
     module.def(
         "sum_softmax_loss",
         [](const Array<std::int32_t>& codes, const Array<double>& scores, std::size_t n_classes,

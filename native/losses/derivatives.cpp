@@ -15,6 +15,8 @@ namespace {
 
 /// Rows per task, and per partial sum: a constant, so that sums do not depend on threads.
 constexpr std::size_t kBlock = 8192;
+/// Rows whose classes become numbers at a time: they stay in the first-level cache. Divides kBlock.
+constexpr std::size_t kPart = 1024;
 /// Rows whose losses are found before they are added.
 constexpr std::size_t kTile = 256;
 /// Rows of several classes per task.
@@ -81,22 +83,28 @@ LossKind parse_loss(std::string_view name) {
 }
 
 bool has_constant_hessian(const LossSpec& loss) { return loss.kind <= LossKind::kQuantile; }
+bool hessians_follow(const LossSpec& loss) { return loss.kind == LossKind::kLogistic; }
 
-DerivativeLimits fill_derivatives(const LossSpec& loss, std::span<const double> y,
+DerivativeLimits fill_derivatives(const LossSpec& loss, const RowTargets& y,
                                   std::span<const double> scores, std::span<float> gradients,
                                   std::span<float> hessians, int n_threads) {
     const bool constant = has_constant_hessian(loss);
-    check_lengths(scores.size() == y.size() && gradients.size() == y.size() &&
-                  (hessians.size() == y.size() || (constant && hessians.empty())));
+    check_lengths(
+        scores.size() == y.size() && gradients.size() == y.size() &&
+        (hessians.size() == y.size() || (hessians.empty() && (constant || hessians_follow(loss)))));
     if (constant) std::fill(hessians.begin(), hessians.end(), 1.0F);
     DerivativeKernel* kernel = SPINNEY_KERNEL(derivatives);
-    std::vector<DerivativeLimits> of_block((y.size() + kBlock - 1) / kBlock);
+    std::vector<DerivativeLimits> of_part((y.size() + kPart - 1) / kPart);
     parallel_blocks(n_threads, y.size(), kBlock, [&](std::size_t begin, std::size_t end) {
-        of_block[begin / kBlock] =
-            kernel({loss, y.data() + begin, scores.data() + begin, gradients.data() + begin,
-                    constant ? nullptr : hessians.data() + begin, end - begin});
+        std::array<double, kPart> room;
+        for (std::size_t i = begin; i < end; i += kPart) {
+            const std::size_t n = std::min(kPart, end - i);
+            of_part[i / kPart] =
+                kernel({loss, y.some(i, n, room.data()), scores.data() + i, gradients.data() + i,
+                        constant || hessians.empty() ? nullptr : hessians.data() + i, n});
+        }
     });
-    return largest_of(of_block, 1).front();
+    return largest_of(of_part, 1).front();
 }
 
 std::vector<DerivativeLimits> fill_softmax_derivatives(std::span<const std::int32_t> codes,
@@ -106,27 +114,30 @@ std::vector<DerivativeLimits> fill_softmax_derivatives(std::span<const std::int3
                                                        std::span<float> hessians, int n_threads) {
     const std::size_t n_rows = codes.size();
     check_lengths(n_classes > 0 && scores.size() == n_rows * n_classes &&
-                  gradients.size() == scores.size() && hessians.size() == scores.size());
+                  gradients.size() == scores.size() &&
+                  (hessians.empty() || hessians.size() == scores.size()));
     SoftmaxKernel* kernel = SPINNEY_KERNEL(softmax_derivatives);
     std::vector<DerivativeLimits> of_block((n_rows + kSoftmaxBlock - 1) / kSoftmaxBlock *
                                            n_classes);
     parallel_blocks(n_threads, n_rows, kSoftmaxBlock, [&](std::size_t begin, std::size_t end) {
         std::vector<double> buffer(n_classes * kSoftmaxRows);
         for (std::size_t i = begin; i < end; i += kSoftmaxRows) {
-            kernel({codes.data() + i, scores.data() + i, gradients.data() + i, hessians.data() + i,
-                    n_rows, n_classes, std::min(kSoftmaxRows, end - i), buffer.data(),
+            kernel({codes.data() + i, scores.data() + i, gradients.data() + i,
+                    hessians.empty() ? nullptr : hessians.data() + i, n_rows, n_classes,
+                    std::min(kSoftmaxRows, end - i), buffer.data(),
                     of_block.data() + begin / kSoftmaxBlock * n_classes});
         }
     });
     return largest_of(of_block, n_classes);
 }
 
-double sum_loss(const LossSpec& loss, std::span<const double> y, std::span<const double> scores,
+double sum_loss(const LossSpec& loss, const RowTargets& y, std::span<const double> scores,
                 std::span<const double> weights, int n_threads) {
     check_lengths(scores.size() == y.size() && (weights.empty() || weights.size() == y.size()));
     LossValuesKernel* kernel = SPINNEY_KERNEL(loss_values);
     const auto fill = [&](std::size_t begin, std::size_t n, double* values) {
-        kernel({loss, y.data() + begin, scores.data() + begin, values, n});
+        std::array<double, kTile> room;
+        kernel({loss, y.some(begin, n, room.data()), scores.data() + begin, values, n});
     };
     return sum_in_blocks(y.size(), weights, n_threads, fill);
 }

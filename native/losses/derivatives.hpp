@@ -40,14 +40,31 @@ struct DerivativeLimits {
 /// Whether all second derivatives are 1.
 bool has_constant_hessian(const LossSpec& loss);
 
-/// gradients[i], hessians[i] = derivatives of the loss of row i by its score. Where all hessians
-/// are 1, `hessians` may be empty: memory is what bounds these losses.
-DerivativeLimits fill_derivatives(const LossSpec& loss, std::span<const double> y,
+/// Whether they are hessian_of(gradient).
+bool hessians_follow(const LossSpec& loss);
+
+/// What rows are to be predicted: numbers, or the codes of two classes in a byte each.
+struct RowTargets {
+    std::span<const double> numbers;
+    std::span<const std::uint8_t> codes;  ///< in place of numbers
+
+    std::size_t size() const { return numbers.size() + codes.size(); }
+    /// As numbers; room: for n of them.
+    const double* some(std::size_t first, std::size_t n, double* room) const {
+        if (codes.empty()) return numbers.data() + first;
+        for (std::size_t i = 0; i < n; ++i) room[i] = static_cast<double>(codes[first + i]);
+        return room;
+    }
+};
+
+/// gradients[i], hessians[i] = derivatives of the loss of row i by its score. `hessians` may be
+/// empty where all are 1, or follow from the gradients: memory is what bounds these losses.
+DerivativeLimits fill_derivatives(const LossSpec& loss, const RowTargets& y,
                                   std::span<const double> scores, std::span<float> gradients,
                                   std::span<float> hessians, int n_threads);
 
 /// Multinomial: scores and derivatives class by class, (n_classes, n_rows). The hessian is p (1 -
-/// p), its diagonal. Limits class by class.
+/// p), its diagonal, and follows from the gradient: `hessians` may be empty. Limits class by class.
 std::vector<DerivativeLimits> fill_softmax_derivatives(std::span<const std::int32_t> codes,
                                                        std::span<const double> scores,
                                                        std::size_t n_classes,
@@ -56,7 +73,7 @@ std::vector<DerivativeLimits> fill_softmax_derivatives(std::span<const std::int3
 
 /// Sum of weight * loss. Rows are added in blocks of fixed size and blocks in their order, so the
 /// number of threads does not change it. weights empty: all 1.
-double sum_loss(const LossSpec& loss, std::span<const double> y, std::span<const double> scores,
+double sum_loss(const LossSpec& loss, const RowTargets& y, std::span<const double> scores,
                 std::span<const double> weights, int n_threads);
 double sum_softmax_loss(std::span<const std::int32_t> codes, std::span<const double> scores,
                         std::size_t n_classes, std::span<const double> weights, int n_threads);
@@ -67,7 +84,7 @@ struct DerivativeTask {
     const double* y;
     const double* scores;
     float* gradients;
-    float* hessians;  ///< left alone if all are 1
+    float* hessians;  ///< left alone if all are 1; null: they follow from the gradients
     std::size_t n;
 };
 
@@ -76,7 +93,7 @@ struct SoftmaxTask {
     const std::int32_t* codes;
     const double* scores;  ///< of the first class; those of the next are `stride` further on
     float* gradients;
-    float* hessians;
+    float* hessians;  ///< null: they follow from the gradients
     std::size_t stride;
     std::size_t n_classes;
     std::size_t n;

@@ -102,18 +102,21 @@ WideCells view(std::vector<std::int64_t>& cells, std::size_t n, bool has_hessian
 }  // namespace
 
 void GradientHistogram::reset(const PackedGradients& gradients, std::size_t n_rows) {
-    packed_form_ = gradients.is_packed() && n_rows <= gradients.packing().max_rows;
+    most_in_word_ = gradients.is_packed() ? gradients.packing().max_rows : 0;
+    packed_form_ = n_rows <= most_in_word_;
     has_hessians_ = gradients.has_hessians();
     // Buffers only grow: a histogram that is used again is not cleared, but overwritten.
-    if (packed_form_ && packed_.size() < bins_->n_cells()) packed_.resize(bins_->n_cells());
-    const std::size_t n_wide = bins_->n_cells() * (has_hessians_ ? 3 : 2);
-    if (!packed_form_ && wide_.size() < n_wide) wide_.resize(n_wide);
+    const std::size_t n = bins_->n_cells();
+    if (most_in_word_ > 0 && packed_.size() < n) packed_.resize(n);
+    if (packed_form_ || bins_->most_in_any_bin() <= most_in_word_) return;
+    const std::size_t n_wide = n * (has_hessians_ ? 3 : 2);
+    if (wide_.size() < n_wide) wide_.resize(n_wide);
 }
 
 WideCells GradientHistogram::wide_cells() { return view(wide_, bins_->n_cells(), has_hessians_); }
 
 GradientSums GradientHistogram::cell(const Packing& packing, std::size_t feature, std::size_t bin) {
-    return packed_form_ ? packing.unpack(packed(feature)[bin]) : wide(feature).at(bin);
+    return is_packed(feature) ? packing.unpack(packed(feature)[bin]) : wide(feature).at(bin);
 }
 
 /// Some blocks of features, and the rows that whoever runs it takes chunk by chunk.
@@ -122,8 +125,7 @@ struct HistogramBuilder::Task {
     std::span<const ColumnBlock> blocks;
     RowRange rows;
     std::atomic<std::size_t>* next_chunk;  ///< shared with the tasks that have the same blocks
-    GradientHistogram* packed_to;          ///< null: wide
-    WideCells wide_to;
+    GradientHistogram& to;
 };
 
 void HistogramBuilder::build(const PackedGradients& gradients, const RowRange& rows,
@@ -146,47 +148,33 @@ void HistogramBuilder::build_blocks(const PackedGradients& gradients, const RowR
                                     const RowLayout& layout, std::span<const ColumnBlock> blocks,
                                     GradientHistogram& to) const {
     std::atomic<std::size_t> next_chunk{0};
-    const Task task = {layout,
-                       blocks,
-                       rows,
-                       &next_chunk,
-                       to.is_packed() ? &to : nullptr,
-                       to.is_packed() ? WideCells{} : to.wide_cells()};
+    const Task task = {layout, blocks, rows, &next_chunk, to};
     gradients.is_packed() ? add_packed(gradients, task) : add_wide(gradients, task);
 }
 
 void HistogramBuilder::build_by_rows(const PackedGradients& gradients, const RowRange& rows,
                                      GradientHistogram& to) {
     const auto n_parts = static_cast<std::size_t>(n_threads_);
-    const bool has_hessians = gradients.has_hessians();
-    if (parts_.size() + 1 < n_parts) parts_.resize(n_parts - 1);
-    for (std::size_t p = 1; p < n_parts; ++p) part(p, has_hessians);  // allocates
+    while (parts_.size() + 1 < n_parts) parts_.emplace_back(bins_);
+    for (GradientHistogram& part : parts_) part.reset(gradients, rows.size);
     const RowLayout& layout = bins_.layout_for(rows.size);
     std::atomic<std::size_t> next_chunk{0};
     parallel_for(n_threads_, n_parts, [&](std::size_t p) {
-        const WideCells cells = p == 0 ? to.wide_cells() : part(p, has_hessians);
-        const Task task = {layout, layout.blocks, rows, &next_chunk, nullptr, cells};
+        const Task task = {layout, layout.blocks, rows, &next_chunk, p == 0 ? to : parts_[p - 1]};
         gradients.is_packed() ? add_packed(gradients, task) : add_wide(gradients, task);
     });
-    merge(to.wide_cells(), n_parts, has_hessians);
-}
-
-WideCells HistogramBuilder::part(std::size_t index, bool has_hessians) {
-    std::vector<std::int64_t>& cells = parts_[index - 1];
-    const std::size_t n = bins_.n_cells();
-    if (cells.size() < n * (has_hessians ? 3 : 2)) cells.resize(n * 3);
-    return view(cells, n, has_hessians);
+    merge(to, n_parts, gradients.has_hessians());
 }
 
 /// Where the tables of a task end up.
 class HistogramBuilder::Target {
   public:
     Target(const TrainingBins& bins, const Packing& packing, const Task& task)
-        : bins_(bins), packing_(packing), task_(task), is_one_chunk_(task.rows.size <= kChunkRows) {
-        // A packed histogram of one chunk is the tables themselves; all others are added up.
-        if (task.packed_to != nullptr && is_one_chunk_) return;
+        : bins_(bins), packing_(packing), task_(task) {
         for (const ColumnBlock& block : task.blocks) {
+            const bool in_place = tables_of(block) != nullptr;
             for (const JointColumn& column : task.layout.columns_of(block)) {
+                if (!in_place && is_packed(column)) continue;  // overwritten
                 for (const JointColumn::Member& member : column.members) clear(member.feature);
             }
         }
@@ -195,14 +183,24 @@ class HistogramBuilder::Target {
     /// The cells of a block themselves, cleared, if they are laid out like its tables: then rows
     /// are added where they belong. Null otherwise.
     std::uint64_t* tables_of(const ColumnBlock& block) const {
-        if (task_.packed_to == nullptr || !is_one_chunk_) return nullptr;
         if (!bins_.has_equal_cells() || &task_.layout != &bins_.plain()) return nullptr;
-        for (std::size_t i = 0; i < block.width; ++i) clear(block.first_column + i);
-        return task_.packed_to->packed(block.first_column);
+        for (const JointColumn& column : task_.layout.columns_of(block)) {
+            if (!is_packed(column)) return nullptr;
+        }
+        return task_.to.packed(block.first_column);
     }
 
-    /// Adds a column's table to the cells of its features, and clears it.
-    void take(const JointColumn& column, std::uint64_t* table) {
+    /// Whether a column's table can hold all rows of the task.
+    bool is_packed(const JointColumn& column) const {
+        return std::all_of(
+            column.members.begin(), column.members.end(),
+            [this](const auto& member) { return task_.to.is_packed(member.feature); });
+    }
+
+    /// Puts a column's table in place of the cells of its features if it holds all rows, otherwise
+    /// adds it to them; clears it.
+    void take(const JointColumn& column, std::uint64_t* table) const {
+        const bool is_all = is_packed(column);
         // From the member of the largest stride down: its bins are stretches of the table. Once it
         // has its sums the stretches are laid over each other, and the table is that of the others.
         for (std::size_t m = column.members.size(); m-- > 1;) {
@@ -215,32 +213,31 @@ class HistogramBuilder::Target {
                 for (std::size_t i = 0; i < member.stride; ++i) table[i] += stretch[i];
                 std::fill_n(stretch, member.stride, 0);
             }
-            take(member.feature, cells.data());
+            take(member.feature, cells.data(), is_all);
         }
-        take(column.members[0].feature, table);
+        take(column.members[0].feature, table, is_all);
     }
 
   private:
     void clear(std::size_t feature) const {
         const std::size_t n = bins_.n_value_bins(feature) + 1;
-        if (task_.packed_to != nullptr) {
-            std::fill_n(task_.packed_to->packed(feature), n, 0);
+        if (task_.to.is_packed(feature)) {
+            std::fill_n(task_.to.packed(feature), n, 0);
             return;
         }
-        const WideCells to = task_.wide_to.from(bins_.first_cell(feature));
+        const WideCells to = task_.to.wide(feature);
         std::fill_n(to.gradient, n, 0);
         std::fill_n(to.weight, n, 0);
         std::fill_n(to.hessian, n, 0);
     }
 
-    void take(std::size_t feature, std::uint64_t* table) const {
+    void take(std::size_t feature, std::uint64_t* table, bool is_all) const {
         const std::size_t n = bins_.n_value_bins(feature) + 1;
-        if (task_.packed_to == nullptr) {
-            return active_flush()(table, n, packing_,
-                                  task_.wide_to.from(bins_.first_cell(feature)));
+        if (!task_.to.is_packed(feature)) {
+            return active_flush()(table, n, packing_, task_.to.wide(feature));
         }
-        std::uint64_t* to = task_.packed_to->packed(feature);
-        if (is_one_chunk_) {
+        std::uint64_t* to = task_.to.packed(feature);
+        if (is_all) {
             std::copy_n(table, n, to);
         } else {
             for (std::size_t i = 0; i < n; ++i) to[i] += table[i];
@@ -251,15 +248,31 @@ class HistogramBuilder::Target {
     const TrainingBins& bins_;
     const Packing& packing_;
     const Task& task_;
-    bool is_one_chunk_;
 };
 
-/// Words of at most kChunkRows rows, then a flush of the tables into the histogram. A packed
-/// histogram has no more rows than its packing allows, so its cells are added up as words.
+/// Words of kChunkRows rows at most, then a flush of the tables into wide cells. Columns whose
+/// cells cannot overflow keep their tables to the end.
 void HistogramBuilder::add_packed(const PackedGradients& gradients, const Task& task) const {
-    Workspace& space = Workspace::of_thread();
-    space.cells.resize(kBlockColumns * kMostCells);
-    Target target(bins_, gradients.packing(), task);
+    const Target target(bins_, gradients.packing(), task);
+    const bool is_one_chunk = task.rows.size <= kChunkRows;
+    // Several chunks: every column has a table of its own. One: all blocks use those of the first.
+    const ColumnBlock& last = task.blocks.back();
+    const std::size_t first_column = task.blocks.front().first_column;
+    const std::size_t n_tables =
+        is_one_chunk ? kBlockColumns : last.first_column + last.width - first_column;
+    std::vector<std::uint64_t>& tables = Workspace::of_thread().cells;
+    if (tables.size() < n_tables * kMostCells) tables.resize(n_tables * kMostCells);
+    const auto tables_of = [&](const ColumnBlock& block) {
+        const std::size_t first = is_one_chunk ? 0 : block.first_column - first_column;
+        return tables.data() + first * kMostCells;
+    };
+    const auto take = [&](const ColumnBlock& block, bool at_end) {
+        std::uint64_t* table = tables_of(block);
+        for (const JointColumn& column : task.layout.columns_of(block)) {
+            if (is_one_chunk || target.is_packed(column) == at_end) target.take(column, table);
+            table += kMostCells;
+        }
+    };
     const Adders& add = gradients.has_hessians() ? kAddersWithHessian : kAddersWithoutHessian;
     const std::int32_t* packed = gradients.packed_rows();
     const std::size_t stride = task.layout.columns.size();
@@ -270,19 +283,19 @@ void HistogramBuilder::add_packed(const PackedGradients& gradients, const Task& 
         for (const ColumnBlock& block : task.blocks) {
             const std::uint8_t* bins = task.layout.rows + block.first_column;
             std::uint64_t* in_place = target.tables_of(block);
-            std::uint64_t* cells = in_place != nullptr ? in_place : space.cells.data();
+            std::uint64_t* cells = in_place != nullptr ? in_place : tables_of(block);
             if (rows.listed == nullptr) {
                 add.all[block.width - 1](bins + rows.first * stride, stride, packed + rows.first,
                                          rows.size, cells);
             } else {
                 add.listed[block.width - 1](bins, stride, packed, rows.listed, rows.size, cells);
             }
-            if (in_place != nullptr) continue;
-            for (const JointColumn& column : task.layout.columns_of(block)) {
-                target.take(column, cells);
-                cells += kMostCells;
-            }
+            if (in_place == nullptr) take(block, false);
         }
+    }
+    if (is_one_chunk) return;
+    for (const ColumnBlock& block : task.blocks) {
+        if (target.tables_of(block) == nullptr) take(block, true);
     }
 }
 
@@ -304,7 +317,7 @@ void HistogramBuilder::add_wide(const PackedGradients& gradients, const Task& ta
             for (const JointColumn& column : task.layout.columns_of(block)) {
                 for (const JointColumn::Member& member : column.members) {
                     const std::uint8_t* bins = bins_.feature(member.feature);
-                    const WideCells to = task.wide_to.from(bins_.first_cell(member.feature));
+                    const WideCells to = task.to.wide(member.feature);
                     for (std::size_t i = 0; i < rows.size; ++i) {
                         const std::uint8_t bin = bins[row_at(i)];
                         to.gradient[bin] += space.sums[i].gradient;
@@ -317,15 +330,25 @@ void HistogramBuilder::add_wide(const PackedGradients& gradients, const Task& ta
     }
 }
 
-void HistogramBuilder::merge(WideCells to, std::size_t n_parts, bool has_hessians) const {
-    const std::size_t n = bins_.n_cells();
-    parallel_blocks(n_threads_, n, 2048, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t p = 1; p < n_parts; ++p) {
-            const std::int64_t* from = parts_[p - 1].data();
-            for (std::size_t i = begin; i < end; ++i) to.gradient[i] += from[i];
-            for (std::size_t i = begin; i < end; ++i) to.weight[i] += from[n + i];
-            if (!has_hessians) continue;
-            for (std::size_t i = begin; i < end; ++i) to.hessian[i] += from[2 * n + i];
+void HistogramBuilder::merge(GradientHistogram& to, std::size_t n_parts, bool has_hessians) {
+    const auto add = [](auto* sums, const auto* more, std::size_t n) {
+        for (std::size_t i = 0; i < n; ++i) sums[i] += more[i];
+    };
+    parallel_blocks(n_threads_, bins_.n_features(), 4, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t feature = begin; feature < end; ++feature) {
+            const std::size_t n = bins_.n_value_bins(feature) + 1;
+            for (std::size_t p = 1; p < n_parts; ++p) {
+                GradientHistogram& part = parts_[p - 1];
+                if (to.is_packed(feature)) {
+                    add(to.packed(feature), part.packed(feature), n);
+                    continue;
+                }
+                const WideCells sums = to.wide(feature);
+                const WideCells more = part.wide(feature);
+                add(sums.gradient, more.gradient, n);
+                add(sums.weight, more.weight, n);
+                if (has_hessians) add(sums.hessian, more.hessian, n);
+            }
         }
     });
 }
@@ -343,7 +366,7 @@ void HistogramBuilder::take_out(const PackedGradients& gradients,
 void HistogramBuilder::subtract(const Packing& packing, GradientHistogram& parent,
                                 GradientHistogram& child, GradientHistogram& to,
                                 std::size_t feature, std::size_t n_cells) {
-    if (parent.is_packed()) {
+    if (parent.is_packed(feature)) {
         return active_subtract_words()(to.packed(feature), parent.packed(feature),
                                        child.packed(feature), n_cells);
     }

@@ -37,6 +37,8 @@ struct RowRange {
 };
 
 /// A node's histogram: packed (one word per cell) while its rows fit the packing, otherwise wide.
+/// A feature none of whose bins holds more rows than fit is always packed: its cells cannot
+/// overflow, though the sum of several may.
 ///
 /// Invariant: histogram(parent) = histogram(left) + histogram(right), exactly.
 class GradientHistogram {
@@ -46,7 +48,11 @@ class GradientHistogram {
     /// Takes the form for this many rows; the cells are not filled.
     void reset(const PackedGradients& gradients, std::size_t n_rows);
 
+    /// Whether all features are packed, and the sums of all their cells fit a word.
     bool is_packed() const { return packed_form_; }
+    bool is_packed(std::size_t feature) const {
+        return packed_form_ || bins_->most_in_bin(feature) <= most_in_word_;
+    }
     std::uint64_t* packed(std::size_t feature) {
         return packed_.data() + bins_->first_cell(feature);
     }
@@ -57,6 +63,7 @@ class GradientHistogram {
   private:
     const TrainingBins* bins_;
     bool packed_form_ = false;
+    std::size_t most_in_word_ = 0;  ///< rows that a word holds; 0: nothing is packed
     bool has_hessians_ = false;
     std::vector<std::uint64_t> packed_;
     std::vector<std::int64_t> wide_;
@@ -96,12 +103,11 @@ class HistogramBuilder {
 
     void add_packed(const PackedGradients& gradients, const Task& task) const;
     void add_wide(const PackedGradients& gradients, const Task& task) const;
-    void merge(WideCells to, std::size_t n_parts, bool has_hessians) const;
-    WideCells part(std::size_t index, bool has_hessians);
+    void merge(GradientHistogram& to, std::size_t n_parts, bool has_hessians);
 
     const TrainingBins& bins_;
     int n_threads_;
-    std::vector<std::vector<std::int64_t>> parts_;  ///< wide cells of row parts beyond the first
+    std::vector<GradientHistogram> parts_;  ///< of rows; the first part is the histogram itself
 };
 
 }  // namespace spinney

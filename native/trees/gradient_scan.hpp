@@ -1,6 +1,7 @@
 /// The kernels of split search: sums of cells, and the best cut of one feature.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -58,6 +59,9 @@ using SubtractCells = void(const Subtraction& task, std::size_t n, const Packing
 /// node's rows add up to, so packed fields do not overflow.
 using BestCutPacked = Cut(const std::uint64_t* cells, std::size_t n, std::uint64_t start,
                           const CutTerms& terms, const Packing& packing);
+/// The same of packed cells whose sums do not fit a word: they are added up unpacked.
+using BestCutNarrow = Cut(const std::uint64_t* cells, std::size_t n, const GradientSums& start,
+                          const CutTerms& terms, const Packing& packing);
 using BestCutWide = Cut(const WideCells& cells, std::size_t n, const GradientSums& start,
                         const CutTerms& terms);
 
@@ -65,6 +69,7 @@ FlushCells flush_cells_portable, flush_cells_avx2, flush_cells_avx512;
 SubtractWords subtract_words_portable, subtract_words_avx2, subtract_words_avx512;
 SubtractCells subtract_cells_portable, subtract_cells_avx2, subtract_cells_avx512;
 BestCutPacked best_cut_packed_portable, best_cut_packed_avx2, best_cut_packed_avx512;
+BestCutNarrow best_cut_narrow_portable, best_cut_narrow_avx2, best_cut_narrow_avx512;
 BestCutWide best_cut_wide_portable, best_cut_wide_avx2, best_cut_wide_avx512;
 
 }  // namespace spinney

@@ -187,18 +187,41 @@ class PackedSums {
     Words words_;
 };
 
+/// Where sums in three fields come from: three arrays, or words that are taken apart.
+struct WideSource {
+    WideCells cells;
+
+    [[gnu::always_inline]] std::array<Words, 3> next(std::size_t i, std::size_t n) const {
+        return {load(cells.gradient + i, n), load(cells.hessian + i, n), load(cells.weight + i, n)};
+    }
+};
+template <const Packing& kPacking>
+struct NarrowSource {
+    const std::uint64_t* cells;
+
+    [[gnu::always_inline]] std::array<Words, 3> next(std::size_t i, std::size_t n) const {
+        constexpr Fields fields(kPacking);
+        const Words words = load(cells + i, n);
+        const Words gradient = ((words >> fields.gradient_shift) ^ fields.bias) - fields.bias;
+        const Words count = fields.count(words);
+        return {gradient, kPacking.hessian_bits == 0 ? count : fields.hessian(words), count};
+    }
+};
+
+template <class Source>
 class WideSums {
   public:
-    [[gnu::always_inline]] WideSums(const WideCells& cells, const GradientSums& start)
-        : cells_(cells),
+    [[gnu::always_inline]] WideSums(const Source& source, const GradientSums& start)
+        : source_(source),
           gradient_run_(start.gradient),
           hessian_run_(start.hessian),
           weight_run_(start.weight) {}
 
     [[gnu::always_inline]] void next(std::size_t i, std::size_t n) {
-        gradient_ = gradient_run_.next(load(cells_.gradient + i, n));
-        hessian_ = hessian_run_.next(load(cells_.hessian + i, n));
-        weight_ = weight_run_.next(load(cells_.weight + i, n));
+        const std::array<Words, 3> cells = source_.next(i, n);
+        gradient_ = gradient_run_.next(cells[0]);
+        hessian_ = hessian_run_.next(cells[1]);
+        weight_ = weight_run_.next(cells[2]);
     }
     [[gnu::always_inline]] Lanes gradient() const { return signed_as_double(gradient_); }
     [[gnu::always_inline]] Words hessian() const { return hessian_; }
@@ -211,7 +234,7 @@ class WideSums {
     }
 
   private:
-    WideCells cells_;
+    Source source_;
     RunningSum gradient_run_;
     RunningSum hessian_run_;
     RunningSum weight_run_;
@@ -358,9 +381,17 @@ Cut NAME(best_cut_packed)(const std::uint64_t* cells, std::size_t n, std::uint64
                                      : best_of(n, PackedSums<kWithHessian>(cells, start), terms);
 }
 
+Cut NAME(best_cut_narrow)(const std::uint64_t* cells, std::size_t n, const GradientSums& start,
+                          const CutTerms& terms, const Packing& packing) {
+    if (packing.hessian_bits == 0) {
+        return best_of(n, WideSums(NarrowSource<kWithoutHessian>{cells}, start), terms);
+    }
+    return best_of(n, WideSums(NarrowSource<kWithHessian>{cells}, start), terms);
+}
+
 Cut NAME(best_cut_wide)(const WideCells& cells, std::size_t n, const GradientSums& start,
                         const CutTerms& terms) {
-    return best_of(n, WideSums(cells, start), terms);
+    return best_of(n, WideSums(WideSource{cells}, start), terms);
 }
 
 }  // namespace spinney

@@ -24,11 +24,16 @@ BestCutPacked* active_best_cut_packed() {
     return pick<BestCutPacked>(best_cut_packed_portable, best_cut_packed_avx2,
                                best_cut_packed_avx512);
 }
+BestCutNarrow* active_best_cut_narrow() {
+    return pick<BestCutNarrow>(best_cut_narrow_portable, best_cut_narrow_avx2,
+                               best_cut_narrow_avx512);
+}
 BestCutWide* active_best_cut_wide() {
     return pick<BestCutWide>(best_cut_wide_portable, best_cut_wide_avx2, best_cut_wide_avx512);
 }
 #else
 BestCutPacked* active_best_cut_packed() { return best_cut_packed_portable; }
+BestCutNarrow* active_best_cut_narrow() { return best_cut_narrow_portable; }
 BestCutWide* active_best_cut_wide() { return best_cut_wide_portable; }
 #endif
 
@@ -50,7 +55,8 @@ class FeatureSearch {
         : task_(task),
           objective_(task.objective),
           limits_(&task.limits),
-          is_packed_(task.histogram.is_packed()),
+          is_packed_(task.histogram.is_packed(feature)),
+          sums_fit_(task.histogram.is_packed()),
           feature_(feature),
           n_values_(task.bins.n_value_bins(feature)),
           best_(best),
@@ -74,11 +80,11 @@ class FeatureSearch {
 
     /// Rows of the cells up to and including one, and `extra` ones.
     GradientSums left_of(std::size_t last, GradientSums extra) const {
-        if (is_packed_) {
+        if (sums_fit_) {
             return extra += task_.packing.unpack(
                        std::accumulate(packed_, packed_ + last + 1, std::uint64_t{0}));
         }
-        for (std::size_t i = 0; i <= last; ++i) extra += wide_.at(i);
+        for (std::size_t i = 0; i <= last; ++i) extra += scanned(i);
         return extra;
     }
     GradientSums scanned(std::size_t i) const {
@@ -92,9 +98,11 @@ class FeatureSearch {
         // Missing values alone on the left are the mirror image of all values on the left, which
         // was looked at before: only rounding could make it the better one.
         if (extra.weight > 0) terms.least_weight = std::max(terms.least_weight, extra.weight + 1);
-        const Cut cut = is_packed_ ? active_best_cut_packed()(packed_, n, task_.packing.pack(extra),
-                                                              terms, task_.packing)
-                                   : active_best_cut_wide()(wide_, n, extra, terms);
+        const Packing& packing = task_.packing;
+        const Cut cut =
+            sums_fit_    ? active_best_cut_packed()(packed_, n, packing.pack(extra), terms, packing)
+            : is_packed_ ? active_best_cut_narrow()(packed_, n, extra, terms, packing)
+                         : active_best_cut_wide()(wide_, n, extra, terms);
         if (cut.quality < 0.0) return;
         const double gain = limits_->gain(cut.quality);
         if (is_better(gain)) keep(cut.bin, gain, left_of(cut.bin, extra), extra.weight > 0);
@@ -243,7 +251,8 @@ class FeatureSearch {
     const SplitTask& task_;
     const GradientObjective& objective_;
     const SplitLimits* limits_;
-    bool is_packed_;
+    bool is_packed_;  ///< the cells
+    bool sums_fit_;   ///< and so are the sums of some
     std::size_t feature_;
     std::size_t n_values_;
     GradientSplit& best_;

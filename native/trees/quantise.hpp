@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "native/base/hessian_of.hpp"
+
 namespace spinney {
 
 /// integer = round(number / step), ties to even, kept within ±most.
@@ -14,7 +16,8 @@ struct GradientGrid {
 
 struct QuantiseTask {
     const float* gradients;
-    const float* hessians;  ///< null: none
+    const float* hessians;  ///< null: none are written down
+    bool hessians_follow;   ///< they are hessian_of(gradient) then, not 1
     GradientGrid gradient_grid;
     GradientGrid hessian_grid;
     int gradient_shift;  ///< 0: hessians go to their own array

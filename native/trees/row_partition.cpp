@@ -15,11 +15,11 @@ namespace {
 /// threads.
 constexpr std::size_t kChunk = 2048;
 /// Entries the kernel may write too many.
-constexpr std::size_t kSlack = 8;
+constexpr std::size_t kSlack = 16;
 
 #if defined(__x86_64__) && defined(__GNUC__)
 SplitRows* active_split_rows() {
-    return pick<SplitRows>(split_rows_portable, split_rows_avx2, nullptr);
+    return pick<SplitRows>(split_rows_portable, split_rows_avx2, split_rows_avx512);
 }
 #else
 SplitRows* active_split_rows() { return split_rows_portable; }

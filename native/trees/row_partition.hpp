@@ -62,9 +62,9 @@ class RowPartition {
 };
 
 /// The kernel: rows whose bit is 1 to `left`, the others to `right`, in their order. Both may be
-/// written up to eight entries beyond what belongs there.
+/// written up to sixteen entries beyond what belongs there.
 using SplitRows = void(const std::uint32_t* rows, const std::uint64_t* sides, std::size_t n,
                        std::uint32_t* left, std::uint32_t* right);
-SplitRows split_rows_portable, split_rows_avx2;
+SplitRows split_rows_portable, split_rows_avx2, split_rows_avx512;
 
 }  // namespace spinney

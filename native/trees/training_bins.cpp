@@ -18,6 +18,10 @@ constexpr std::size_t kFewColumns = 4;
 /// have been added up in place, in additions of a row to a cell.
 constexpr std::size_t kTakingApart = 700;
 constexpr std::size_t kCopying = 160;
+/// Bytes of a joint copy that are never too many, and its share of the other two copies that is
+/// not.
+constexpr std::size_t kSmallCopy = std::size_t{64} << 20;
+constexpr double kSmallShare = 0.2;
 constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 
 /// Blocks of nearly equal width, as many for every thread, unless columns are few or many.
@@ -47,6 +51,7 @@ TrainingBins::TrainingBins(std::span<const std::uint8_t> bins,
       by_feature_(bins.size()) {
     plain_.rows = bins.data();
     const std::vector<std::uint32_t> n_bins = copy_by_feature(n_threads);
+    count_rows(n_threads);
     for (std::uint32_t feature = 0; feature < n_bins.size(); ++feature) {
         plain_.columns.push_back({{{feature, 1, n_bins[feature]}}, n_bins[feature]});
     }
@@ -90,6 +95,20 @@ std::vector<std::uint32_t> TrainingBins::copy_by_feature(int n_threads) {
     return n_bins;
 }
 
+void TrainingBins::count_rows(int n_threads) {
+    most_in_bin_.assign(n_features(), 0);
+    parallel_for(n_threads, n_features(), [&](std::size_t f) {
+        // Neighbouring rows in tables of their own: of few bins, none waits for the one before.
+        std::array<std::array<std::uint32_t, kMostCells>, 4> counts{};
+        const std::uint8_t* bins = feature(f);
+        for (std::size_t row = 0; row < n_rows_; ++row) ++counts[row % 4][bins[row]];
+        for (std::size_t bin = 0; bin < kMostCells; ++bin) {
+            const std::size_t n = counts[0][bin] + counts[1][bin] + counts[2][bin] + counts[3][bin];
+            most_in_bin_[f] = std::max(most_in_bin_[f], n);
+        }
+    });
+}
+
 /// The feature of most bins first, each to the fullest column that has room for it: the product of
 /// their bins must fit a byte.
 void TrainingBins::join_columns(const std::vector<std::uint32_t>& n_bins) {
@@ -122,6 +141,9 @@ void TrainingBins::join_columns(const std::vector<std::uint32_t>& n_bins) {
         n_joint * kTakingApart + (has_equal_cells() ? n_features() * kCopying : 0);
     const std::size_t least = cost / (n_features() - columns.size());
     if (n_rows_ < 2 * least) return;  // the root alone would gain
+    const auto share =
+        static_cast<double>(columns.size()) / (2.0 * static_cast<double>(n_features()));
+    if (n_rows_ * columns.size() > kSmallCopy && share > kSmallShare) return;
     rows_to_join_ = least;
     joint_.columns = std::move(columns);
 }

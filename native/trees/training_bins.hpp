@@ -1,6 +1,7 @@
 /// The bins that trees of a boosted sum are grown on.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -81,6 +82,11 @@ class TrainingBins {
         return static_cast<std::size_t>(n_value_bins_[feature]);
     }
     bool is_categorical(std::size_t feature) const { return categorical_[feature] != 0; }
+    /// Rows of the fullest bin of a feature, and of all features: no cell ever holds more.
+    std::size_t most_in_bin(std::size_t feature) const { return most_in_bin_[feature]; }
+    std::size_t most_in_any_bin() const {
+        return *std::max_element(most_in_bin_.begin(), most_in_bin_.end());
+    }
 
     /// Place of a feature's first cell among those of all features; n_cells() behind the last.
     std::size_t first_cell(std::size_t feature) const { return first_cell_[feature]; }
@@ -91,6 +97,7 @@ class TrainingBins {
 
   private:
     std::vector<std::uint32_t> copy_by_feature(int n_threads);
+    void count_rows(int n_threads);
     void place_cells();
     void join_columns(const std::vector<std::uint32_t>& n_bins);
     void copy_joint_rows(int n_threads);
@@ -99,6 +106,7 @@ class TrainingBins {
     std::vector<std::int32_t> n_value_bins_;
     std::vector<std::uint8_t> categorical_;
     std::vector<std::size_t> first_cell_;
+    std::vector<std::size_t> most_in_bin_;
     RowLayout plain_;
     RowLayout joint_;
     std::size_t rows_to_join_;  ///< from here on the joint layout is faster

@@ -30,7 +30,8 @@ class RowDerivatives:
 
     gradients: AnyArray
     hessians: AnyArray
-    """(n_outputs, 0) where all are 1: nobody writes or reads them."""
+    """(n_outputs, 0) where all are 1: nobody writes or reads them. Nor need those be written that
+    follow from the gradients."""
     limits: list[tuple[float, float]]
     """Of each output the largest magnitudes of gradients and hessians; NaN if one is."""
 
@@ -52,6 +53,11 @@ class Loss(abc.ABC):
     def has_constant_hessian(self) -> bool:
         """Whether all second derivatives are 1."""
         return False
+
+    @property
+    def hessians_follow(self) -> bool:
+        """Whether second derivatives are |g| (1 - |g|) of the first, in 32 bits."""
+        return self.link in {"logistic", "softmax"}
 
     @property
     def has_order_statistic_leaves(self) -> bool:
@@ -323,7 +329,7 @@ class MultinomialLoss(Loss):
             shape = (self.n_classes, len(y))
             into = RowDerivatives.empty(shape, shape)
         flat = (into.gradients.reshape(-1), into.hessians.reshape(-1))
-        codes, given = y.astype(np.int32), scores.T.reshape(-1)
+        codes, given = y.astype(np.int32, copy=False), scores.T.reshape(-1)
         into.limits[:] = _ext.fill_softmax_derivatives(
             codes, given, self.n_classes, *flat, n_threads
         )
@@ -334,7 +340,7 @@ class MultinomialLoss(Loss):
     ) -> float:
         """Weighted sum over rows."""
         given = np.empty(0) if weights is None else weights
-        codes = y.astype(np.int32)
+        codes = y.astype(np.int32, copy=False)
         flat = scores.T.reshape(-1)
         return _ext.sum_softmax_loss(codes, flat, self.n_classes, given, n_threads)
 

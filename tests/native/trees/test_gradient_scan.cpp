@@ -13,6 +13,7 @@ FlushCells flush_cells_eight;
 SubtractWords subtract_words_eight;
 SubtractCells subtract_cells_eight;
 BestCutPacked best_cut_packed_eight;
+BestCutNarrow best_cut_narrow_eight;
 BestCutWide best_cut_wide_eight;
 }  // namespace spinney
 
@@ -111,17 +112,28 @@ TEST(best_cuts_are_those_of_the_definition_for_every_number_of_lanes) {
                         CHECK(
                             same(best_cut(cells.packed.data(), n, word, terms, packing), expected));
                     };
+                    const auto check_narrow = [&](spinney::BestCutNarrow* best_cut) {
+                        CHECK(same(best_cut(cells.packed.data(), n, start, terms, packing),
+                                   expected));
+                    };
                     const auto check_wide = [&](spinney::BestCutWide* best_cut) {
                         CHECK(same(best_cut(cells.wide(), n, start, terms), expected));
                     };
                     check_packed(spinney::best_cut_packed_portable);
                     check_packed(spinney::best_cut_packed_eight);
+                    check_narrow(spinney::best_cut_narrow_portable);
+                    check_narrow(spinney::best_cut_narrow_eight);
                     check_wide(spinney::best_cut_wide_portable);
                     check_wide(spinney::best_cut_wide_eight);
 #if defined(__x86_64__)
                     if (spinney::best_isa() < spinney::Isa::kAvx2) continue;
                     check_packed(spinney::best_cut_packed_avx2);
+                    check_narrow(spinney::best_cut_narrow_avx2);
                     check_wide(spinney::best_cut_wide_avx2);
+                    if (spinney::best_isa() < spinney::Isa::kAvx512) continue;
+                    check_packed(spinney::best_cut_packed_avx512);
+                    check_narrow(spinney::best_cut_narrow_avx512);
+                    check_wide(spinney::best_cut_wide_avx512);
 #endif
                 }
             }

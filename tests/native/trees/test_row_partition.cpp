@@ -23,6 +23,7 @@ std::vector<spinney::SplitRows*> runnable_kernels() {
     std::vector<spinney::SplitRows*> kernels = {spinney::split_rows_portable};
 #if defined(__x86_64__) && defined(__GNUC__)
     if (spinney::best_isa() >= spinney::Isa::kAvx2) kernels.push_back(spinney::split_rows_avx2);
+    if (spinney::best_isa() >= spinney::Isa::kAvx512) kernels.push_back(spinney::split_rows_avx512);
 #endif
     return kernels;
 }
@@ -36,7 +37,7 @@ void for_every_isa(const Work& work) {
 }
 
 constexpr std::uint32_t kUntouched = 0xFFFFFFFFU;
-constexpr std::size_t kSlack = 8;
+constexpr std::size_t kSlack = 16;
 
 /// Both sides against the definition, and nothing written beyond what a kernel may.
 void check_kernel(spinney::SplitRows* kernel, const Rows& rows,

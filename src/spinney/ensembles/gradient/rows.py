@@ -67,8 +67,8 @@ class BoostingRows:
     binned: BinnedTable
     tables: list[Table]
     """The same rows before they were binned, one table behind the other; empty once forgotten."""
-    y: FloatArray
-    """(n_rows,) codes of classes, or numbers."""
+    y: AnyArray
+    """(n_rows,) codes of classes, in a byte if there are two, or numbers."""
     weights: FloatArray | None
     factors: FloatArray | None
     """Factors of the loss of rows, beside the weights: class weights."""
@@ -102,7 +102,7 @@ def arrange_rows(
     """
     if isinstance(held_out, HeldOut):
         return _with_own_table(reading, factors, held_out, settings, offset)
-    y = np.ascontiguousarray(reading.y.reshape(len(reading.y), -1)[:, 0])
+    y = _compact(reading.y.reshape(len(reading.y), -1)[:, 0], reading.target)
     in_loss = weights_in_loss(reading.weights, factors)
     weights, validation = reading.weights, None
     train = Part(None, in_loss, in_loss is not None)
@@ -150,7 +150,14 @@ def _among_shared(rows: BoostingRows, table: TableRows) -> BoostingRows:
     )
 
 
-def _spread(values: FloatArray, table: TableRows, elsewhere: float) -> FloatArray:
+def _compact(y: FloatArray, target: Target) -> AnyArray:
+    """Give codes of classes no more memory than they need; numbers stay as they are."""
+    if target.classes is None:
+        return np.ascontiguousarray(y)
+    return y.astype(np.uint8 if len(target.classes) <= 2 else np.int32)
+
+
+def _spread(values: AnyArray, table: TableRows, elsewhere: float) -> AnyArray:
     everywhere = np.full(table.n_shared, elsewhere)
     everywhere[table.numbers] = values
     return everywhere
@@ -187,7 +194,7 @@ def _with_own_table(
         reading.target,
         BinnedTable(np.concatenate(bins), binner.features),
         tables,
-        np.concatenate([reading.y.reshape(n, -1)[:, 0], held_out.y]),
+        _compact(np.concatenate([reading.y.reshape(n, -1)[:, 0], held_out.y]), reading.target),
         weights,
         None if factors is None else np.append(factors, np.ones(more)),
         Part(np.arange(n, dtype=np.uint32), np.append(ones, np.zeros(more)), in_loss is not None),
