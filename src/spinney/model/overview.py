@@ -23,8 +23,8 @@ def model_html(model: "Model") -> str:
 
 def model_facts(model: "Model") -> dict[str, Any]:
     """Say what a model is made of, what it tells, and which one it is."""
-    target, found = model.target, {}
-    found["task"] = target.task
+    target = model.target
+    found: dict[str, Any] = {"task": target.task}
     arrays = getattr(getattr(model, "trees", model), "arrays", None)
     if arrays is None:
         found["members"] = len(model)

@@ -14,7 +14,9 @@ _OPEN_LEVELS = 2
 class Words(Protocol):
     """How to talk about the nodes of a tree."""
 
-    tree: Tree
+    @property
+    def tree(self) -> Tree:
+        """The tree that is talked about."""
 
     def question(self, node: int) -> str:
         """Ask what the rows that go left answer with yes."""

@@ -135,12 +135,13 @@ def roc_curve(y: Any, score: Any, *, sample_weight: Any = None) -> RocCurve:
     """
     thresholds, hits, called = _called(y, score, sample_weight)
     alarms = called - hits
-    parts = (
-        np.append(np.inf, thresholds),
-        np.append(0.0, alarms / alarms[-1]),
-        np.append(0.0, hits / hits[-1]),
+    return RocCurve(
+        read_only(np.append(np.inf, thresholds)),
+        read_only(np.append(0.0, alarms / alarms[-1])),
+        read_only(np.append(0.0, hits / hits[-1])),
+        float(hits[-1]),
+        float(called[-1]),
     )
-    return RocCurve(*map(read_only, parts), float(hits[-1]), float(called[-1]))
 
 
 def precision_recall_curve(
@@ -163,8 +164,13 @@ def precision_recall_curve(
     1.0
     """
     thresholds, hits, called = _called(y, score, sample_weight)
-    parts = (thresholds, hits / called, hits / hits[-1])
-    return PrecisionRecallCurve(*map(read_only, parts), float(hits[-1]), float(called[-1]))
+    return PrecisionRecallCurve(
+        read_only(thresholds),
+        read_only(hits / called),
+        read_only(hits / hits[-1]),
+        float(hits[-1]),
+        float(called[-1]),
+    )
 
 
 def _called(y: Any, score: Any, sample_weight: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
