@@ -1,7 +1,9 @@
 #include "native/base/cpu_limit.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <fstream>
@@ -114,6 +116,21 @@ int affinity_count() {
     return 0;
 }
 
+/// The quota as it was at most a second ago: reading it takes as long as predicting a hundred rows.
+/// Threads that find it old at the same time all read it, and none waits for another.
+double recent_cpu_quota() {
+    using Clock = std::chrono::steady_clock;
+    static std::atomic<double> quota{kNoQuota};
+    static std::atomic<Clock::rep> good_until{Clock::time_point::min().time_since_epoch().count()};
+    const Clock::time_point now = Clock::now();
+    if (now.time_since_epoch().count() >= good_until.load(std::memory_order_acquire)) {
+        quota.store(cgroup_cpu_quota("/"), std::memory_order_relaxed);
+        const Clock::time_point next = now + std::chrono::seconds(1);
+        good_until.store(next.time_since_epoch().count(), std::memory_order_release);
+    }
+    return quota.load(std::memory_order_relaxed);
+}
+
 }  // namespace
 
 double cgroup_cpu_quota(const fs::path& root) {
@@ -144,7 +161,7 @@ int available_threads() {
     if (count <= 0) {
         count = static_cast<int>(std::thread::hardware_concurrency());  // 0 when unknown
     }
-    const double quota = std::ceil(cgroup_cpu_quota("/"));
+    const double quota = std::ceil(recent_cpu_quota());
     if (quota < count) {
         count = static_cast<int>(quota);
     }

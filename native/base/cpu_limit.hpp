@@ -6,8 +6,8 @@
 namespace spinney {
 
 /// The smallest of the processors this process may run on (affinity) and its control-group quota
-/// rounded up; at least 1. Not cached, since both can change while we run: some file reads, about
-/// 0.1 ms, so ask once per fit and not per tree.
+/// rounded up; at least 1. Both can change while we run: the affinity is asked for at every call,
+/// the quota, which takes some file reads, at most once a second.
 int available_threads();
 
 /// The processors' worth of time the control groups grant, e.g. 1.5; infinity when unlimited.

@@ -51,7 +51,6 @@ nb::ndarray<nb::numpy, T> give(std::vector<T, Allocator>&& numbers,
     return nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner);
 }
 
-void bind_absolute_trees(nb::module_& module);
 void bind_base(nb::module_& module);
 void bind_data(nb::module_& module);
 void bind_exact_trees(nb::module_& module);

@@ -16,11 +16,13 @@ using Numbers = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::d
 class ForestTarget {
   public:
     ForestTarget(Array<std::uint32_t> classes, Numbers numbers, Array<std::int64_t> weights,
-                 Array<double> centre, std::pair<double, double> scales, NodeCriterion criterion)
+                 Array<double> centre, std::pair<double, double> scales, NodeCriterion criterion,
+                 std::pair<Array<double>, bool> targets)
         : classes_(std::move(classes)),
           numbers_(std::move(numbers)),
           weights_(std::move(weights)),
-          centre_(std::move(centre)) {
+          centre_(std::move(centre)),
+          targets_(std::move(targets.first)) {
         rows_.classes = view(classes_);
         rows_.numbers = {numbers_.data(), numbers_.size()};
         rows_.weights = view(weights_);
@@ -30,6 +32,8 @@ class ForestTarget {
         rows_.number_scale = scales.first;
         rows_.weight_scale = scales.second;
         rows_.criterion = criterion;
+        rows_.targets = view(targets_);
+        rows_.whole = targets.second;
         check();
     }
 
@@ -42,7 +46,11 @@ class ForestTarget {
                                        [this](std::uint32_t own) { return own < rows_.n_outputs; });
         const bool has_numbers = by_class || numbers_.shape(1) == rows_.n_outputs;
         const bool weighted = rows_.weights.empty() || rows_.weights.size() == rows_.n_rows;
-        if (!known || !has_numbers || !weighted || rows_.n_outputs == 0 || rows_.n_rows == 0) {
+        const bool absolute = rows_.criterion == NodeCriterion::kAbsolute;
+        const bool has_targets =
+            !absolute || (rows_.targets.size() == rows_.n_rows && rows_.n_outputs == 1);
+        if (!known || !has_numbers || !has_targets || !weighted || rows_.n_outputs == 0 ||
+            rows_.n_rows == 0) {
             throw Failure(FailureKind::kInvalidInput, "targets and weights do not fit");
         }
     }
@@ -51,6 +59,7 @@ class ForestTarget {
     Numbers numbers_;
     Array<std::int64_t> weights_;
     Array<double> centre_;
+    Array<double> targets_;
     ForestRows rows_;
 };
 
@@ -130,7 +139,8 @@ void bind_forest_trees(nb::module_& module) {
         .value("HELLINGER", NodeCriterion::kHellinger)
         .value("GAIN_RATIO", NodeCriterion::kGainRatio)
         .value("SQUARED", NodeCriterion::kSquared)
-        .value("POISSON", NodeCriterion::kPoisson);
+        .value("POISSON", NodeCriterion::kPoisson)
+        .value("ABSOLUTE", NodeCriterion::kAbsolute);
 
     nb::class_<ForestSettings>(module, "ForestSettings", "How the trees of a forest may grow.")
         .def(nb::init<>())
@@ -141,8 +151,11 @@ void bind_forest_trees(nb::module_& module) {
 
     nb::class_<ForestTarget>(module, "ForestTarget", "What trees of a forest are grown for.")
         .def(nb::init<Array<std::uint32_t>, Numbers, Array<std::int64_t>, Array<double>,
-                      std::pair<double, double>, NodeCriterion>(),
-             "classes"_a, "numbers"_a, "weights"_a, "centre"_a, "scales"_a, "criterion"_a);
+                      std::pair<double, double>, NodeCriterion, std::pair<Array<double>, bool>>(),
+             "classes"_a, "numbers"_a, "weights"_a, "centre"_a, "scales"_a, "criterion"_a,
+             "targets"_a,
+             "targets: for absolute error the target of each row, and whether weights are whole "
+             "and numbers multiples of them; else (none, False).");
 
     nb::class_<RankedColumns>(module, "RankedColumns", "Every feature as ranks of its values.")
         .def(

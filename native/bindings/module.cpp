@@ -43,7 +43,6 @@ NB_MODULE(_ext, module) {
     spinney::bindings::bind_trees(module);
     spinney::bindings::bind_exact_trees(module);
     spinney::bindings::bind_forest_trees(module);
-    spinney::bindings::bind_absolute_trees(module);
     spinney::bindings::bind_leaf_rows(module);
     spinney::bindings::bind_split_planes(module);
 }

@@ -169,6 +169,7 @@ void bind_trees(nb::module_& module) {
         .def_rw("min_child_weight", &GradientTreeSettings::min_child_weight)
         .def_rw("l1", &GradientTreeSettings::l1)
         .def_rw("l2", &GradientTreeSettings::l2)
+        .def_rw("max_step", &GradientTreeSettings::max_step)
         .def_rw("min_split_gain", &GradientTreeSettings::min_split_gain)
         .def_rw("prune_gain", &GradientTreeSettings::prune_gain)
         .def_rw("max_features", &GradientTreeSettings::max_features)

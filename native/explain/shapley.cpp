@@ -15,19 +15,15 @@ namespace {
 constexpr std::size_t kBlockRows = 32;
 constexpr std::size_t kTaskRows = 4 * kBlockRows;
 
-/// Rules for every number of different features that a path of the forest has.
+/// Rules for the numbers of different features that paths have, each made when first needed: to
+/// look for them beforehand would take as long as explaining a row.
 class Rules {
   public:
-    explicit Rules(const ForestArrays& forest) {
-        const FeatureRows no_rows(forest, 0);
-        PathWalk walk(forest, no_rows);
-        for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
-            walk.each_leaf(tree, [&](std::size_t) { add(points_for(walk.size())); });
-        }
-    }
-
-    Points of_path(std::size_t d) const {
-        const Quadrature& rule = rules_[points_for(d)];
+    Points of_path(std::size_t d) {
+        const std::size_t n_points = points_for(d);
+        if (rules_.size() <= n_points) rules_.resize(n_points + 1);
+        Quadrature& rule = rules_[n_points];
+        if (rule.at.empty()) rule = gauss_legendre(n_points);
         return {rule.at.data(), rule.weight.data(), rule.at.size()};
     }
 
@@ -35,21 +31,14 @@ class Rules {
     /// n points are exact up to degree 2n - 1, and the product of the others has degree d - 1.
     static std::size_t points_for(std::size_t d) { return (d + 1) / 2; }
 
-    void add(std::size_t n_points) {
-        if (rules_.size() <= n_points) rules_.resize(n_points + 1);
-        if (rules_[n_points].at.empty()) rules_[n_points] = gauss_legendre(n_points);
-    }
-
     std::vector<Quadrature> rules_;
 };
 
 /// What one task needs to explain blocks of rows.
 class Explainer {
   public:
-    Explainer(const ForestArrays& forest, const Rules& rules, bool with_pairs,
-              std::size_t most_rows)
+    Explainer(const ForestArrays& forest, bool with_pairs, std::size_t most_rows)
         : forest_(forest),
-          rules_(rules),
           rows_(forest, std::min(most_rows, kBlockRows)),
           room_(rows_.room()),
           walk_(forest, rows_),
@@ -117,7 +106,7 @@ class Explainer {
     }
 
     const ForestArrays& forest_;
-    const Rules& rules_;
+    Rules rules_;
     FeatureRows rows_;
     std::size_t room_;  ///< rows of a block: a single row need not pay for many
     PathWalk walk_;
@@ -135,9 +124,8 @@ class Explainer {
 template <class Give>
 void each_row(const ForestArrays& forest, const Columns& columns, bool with_pairs, int n_threads,
               const Give& give) {
-    const Rules rules(forest);
     parallel_blocks(n_threads, columns.n_rows, kTaskRows, [&](std::size_t begin, std::size_t end) {
-        Explainer explainer(forest, rules, with_pairs, end - begin);
+        Explainer explainer(forest, with_pairs, end - begin);
         for (std::size_t first = begin; first < end; first += kBlockRows) {
             const std::size_t n = std::min(kBlockRows, end - first);
             explainer.explain(columns, first, n);

@@ -12,7 +12,7 @@
 
 namespace spinney {
 
-/// Rows that travel together: six AVX2 registers of bytes, or three of AVX-512.
+/// Rows that travel together: six AVX2 registers of bytes.
 inline constexpr std::size_t kByteRows = 192;
 
 /// A row goes right if its byte in `column` is at least `limit`.

@@ -8,8 +8,8 @@ namespace spinney {
 
 SliceKernels slice_kernels() {
 #if defined(__x86_64__) && defined(__GNUC__)
-    return {pick<SliceKernel>(find_leaves_portable, find_leaves_avx2, find_leaves_avx512),
-            pick<AddLeavesKernel>(add_leaves_portable, add_leaves_avx2, add_leaves_avx512)};
+    return {pick<SliceKernel>(find_leaves_portable, find_leaves_avx2, nullptr),
+            pick<AddLeavesKernel>(add_leaves_portable, add_leaves_avx2, nullptr)};
 #else
     return {find_leaves_portable, add_leaves_portable};
 #endif

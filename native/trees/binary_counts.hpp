@@ -83,7 +83,8 @@ class BinaryCounts {
     /// Sums of sorted rows up to each, for gains of many cuts at a time.
     class Prefix {
       public:
-        explicit Prefix(std::size_t most_rows) : counts_(most_rows), gains_(most_rows) {}
+        explicit Prefix(std::size_t most_rows)
+            : counts_(most_rows + kCutPadding), gains_(most_rows + kCutPadding) {}
 
         template <class PayloadAt>
         void fill(const BinaryCounts& /*target*/, std::size_t n, PayloadAt payload_at) {

@@ -84,12 +84,22 @@ struct BestRow {
     std::size_t row = 0;
 };
 
+/// A sum of numbers and of the weights they came with.
+struct ScalarPair {
+    std::int64_t number = 0;
+    std::int64_t weight = 0;
+};
+
+/// Entries behind the last that must exist wherever kernels read or write: what they hold does not
+/// matter.
+constexpr std::size_t kCutPadding = 8;
+
 /// The best cut behind a row in [first, last), the first among equals. Rows whose keys, shifted
-/// down by `key_shift`, are equal are not cut apart; keys[last] exists. gains: room for `last`
-/// numbers.
-using BestScalarRow = BestRow(const std::int64_t* numbers, const std::int64_t* weights,
-                              const std::uint32_t* keys, int key_shift, std::size_t first,
-                              std::size_t last, const ScalarNode& node, double* gains);
+/// down by `key_shift`, are equal are not cut apart; keys[last] exists. All arrays have kCutPadding
+/// entries behind that. gains: room.
+using BestScalarRow = BestRow(const ScalarPair* sums, const std::uint32_t* keys, int key_shift,
+                              std::size_t first, std::size_t last, const ScalarNode& node,
+                              double* gains);
 using BestBinaryRow = BestRow(const std::uint64_t* counts, const std::uint32_t* keys, int key_shift,
                               std::size_t first, std::size_t last, const BinaryNode& node,
                               double* gains);

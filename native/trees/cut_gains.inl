@@ -3,6 +3,7 @@
 // same bits.
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace spinney {
@@ -25,18 +26,26 @@ constexpr double kTwoTo52 = 0x1p52;
     return std::bit_cast<double>(x | kTwoTo52Bits) - kTwoTo52;
 }
 
+/// Gains are worked out in portions of as many, the last of them beyond the end: a remainder row by
+/// row would cost small nodes more than all the rest.
+constexpr std::size_t kPortion = kCutPadding;
+
 /// The largest of gains[first, last), the first among equals: what differs by rounding alone is a
-/// tie.
-[[gnu::always_inline]] inline BestRow largest(const double* gains, std::size_t first,
-                                              std::size_t last) {
+/// tie. Writes -1 behind them, up to the end of the last portion.
+[[gnu::always_inline]] inline BestRow largest(double* gains, std::size_t first, std::size_t last) {
     // Bits of numbers that are not negative are in the order of the numbers; those of -1 are below.
-    std::int64_t most = -1;
-    for (std::size_t i = first; i < last; ++i) {
-        const auto bits = std::bit_cast<std::int64_t>(gains[i]);
-        most = bits > most ? bits : most;
+    std::array<std::int64_t, kPortion> most;
+    most.fill(-1);
+    for (std::size_t lane = 0; lane < kPortion; ++lane) gains[last + lane] = -1.0;
+    for (std::size_t i = first; i < last; i += kPortion) {
+        for (std::size_t lane = 0; lane < kPortion; ++lane) {
+            const auto bits = std::bit_cast<std::int64_t>(gains[i + lane]);
+            most[lane] = bits > most[lane] ? bits : most[lane];
+        }
     }
-    if (most < 0) return {};
-    const double enough = std::bit_cast<double>(most) * (1.0 - kTie);
+    const std::int64_t largest = *std::max_element(most.begin(), most.end());
+    if (largest < 0) return {};
+    const double enough = std::bit_cast<double>(largest) * (1.0 - kTie);
     std::size_t row = first;
     while (gains[row] < enough) ++row;
     return {gains[row], row};
@@ -44,26 +53,28 @@ constexpr double kTwoTo52 = 0x1p52;
 
 }  // namespace
 
-BestRow NAME(best_scalar_row)(const std::int64_t* numbers, const std::int64_t* weights,
-                              const std::uint32_t* keys, int key_shift, std::size_t first,
-                              std::size_t last, const ScalarNode& node, double* gains) {
+BestRow NAME(best_scalar_row)(const ScalarPair* sums, const std::uint32_t* keys, int key_shift,
+                              std::size_t first, std::size_t last, const ScalarNode& node,
+                              double* gains) {
     constexpr double kRounding = 0x1p-48;
     const double mean = node.mean;
     const double all = node.all;
     const int number_shift = node.number.shift;
     const int weight_shift = node.weight.shift;
-    for (std::size_t i = first; i < last; ++i) {
-        const double sum = narrowed(numbers[i], number_shift);
-        const double own = narrowed(weights[i], weight_shift);
-        const double expected = mean * own;
-        const double apart = sum - expected;
-        const double size = own * (all - own);
-        const double square = apart * apart;
-        const double noise = kRounding * sum;
-        const double quotient = square / size;
-        const double gain = (square <= noise * noise) | (size <= 0.0) ? 0.0 : quotient;
-        const std::uint32_t change = (keys[i] ^ keys[i + 1]) >> key_shift;
-        gains[i] = change == 0 ? -1.0 : gain;
+    for (std::size_t begin = first; begin < last; begin += kPortion) {
+        for (std::size_t i = begin; i < begin + kPortion; ++i) {
+            const double sum = narrowed(sums[i].number, number_shift);
+            const double own = narrowed(sums[i].weight, weight_shift);
+            const double expected = mean * own;
+            const double apart = sum - expected;
+            const double size = own * (all - own);
+            const double square = apart * apart;
+            const double noise = kRounding * sum;
+            const double quotient = square / size;
+            const double gain = (square <= noise * noise) | (size <= 0.0) ? 0.0 : quotient;
+            const std::uint32_t change = (keys[i] ^ keys[i + 1]) >> key_shift;
+            gains[i] = change == 0 ? -1.0 : gain;
+        }
     }
     return largest(gains, first, last);
 }
@@ -73,14 +84,16 @@ BestRow NAME(best_binary_row)(const std::uint64_t* counts, const std::uint32_t* 
                               double* gains) {
     const double second = node.second;
     const double all = node.all;
-    for (std::size_t i = first; i < last; ++i) {
-        const double count = small(counts[i] & 0xFFFFFFFFU);
-        const double own_second = small(counts[i] >> 32);
-        const double rest = all - count;
-        const double apart = own_second * rest - (second - own_second) * count;
-        const double gain = apart * apart / (count * rest);
-        const std::uint32_t change = (keys[i] ^ keys[i + 1]) >> key_shift;
-        gains[i] = change == 0 ? -1.0 : gain;
+    for (std::size_t begin = first; begin < last; begin += kPortion) {
+        for (std::size_t i = begin; i < begin + kPortion; ++i) {
+            const double count = small(counts[i] & 0xFFFFFFFFU);
+            const double own_second = small(counts[i] >> 32);
+            const double rest = all - count;
+            const double apart = own_second * rest - (second - own_second) * count;
+            const double gain = apart * apart / (count * rest);
+            const std::uint32_t change = (keys[i] ^ keys[i + 1]) >> key_shift;
+            gains[i] = change == 0 ? -1.0 : gain;
+        }
     }
     return largest(gains, first, last);
 }

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "native/base/parallel.hpp"
+#include "native/trees/absolute_grower.hpp"
 #include "native/trees/binary_counts.hpp"
 #include "native/trees/class_weights.hpp"
 #include "native/trees/scalar_sum.hpp"
@@ -99,27 +100,25 @@ std::span<const std::uint8_t> allowed_features(const OwnChoices& own, std::size_
     return own.allowed.empty() ? own.allowed : own.allowed.subspan(tree * n_features, n_features);
 }
 
-template <class Target>
-void grow_all(const RankedColumns& columns, const ForestRows& rows, const Repetitions& repetitions,
-              const OwnChoices& own, const ForestSettings& settings, std::size_t first_tree,
-              int n_threads, std::vector<ForestTree>& trees) {
-    std::optional<RowValues> values;
-    if (settings.search == SplitSearch::kRandom) values.emplace(columns);
-    const RowValues* by_row = values ? &*values : nullptr;
-    std::optional<RowRanks> ranks;
-    if (NodeSearch<Target>::kBinary && looks_at_cuts(settings) &&
-        looks_at_few(settings, columns.n_features())) {
-        ranks.emplace(columns, n_threads);
-    }
-    const RowRanks* row_ranks = ranks ? &*ranks : nullptr;
+/// Trees of a forest, by number.
+struct TreeRange {
+    std::size_t first;
+    int n_threads;
+};
+
+/// Grows all trees; make_grower: gives what grows one after the other.
+template <class MakeGrower>
+void grow_each(const ForestRows& rows, const Repetitions& repetitions, const OwnChoices& own,
+               std::uint64_t forest_seed, const TreeRange& range, std::size_t n_features,
+               MakeGrower make_grower, std::vector<ForestTree>& trees) {
     // A worker takes tree after tree, so that room is made once per thread.
     std::atomic<std::size_t> next = 0;
-    const auto n_workers = std::min(static_cast<std::size_t>(n_threads), trees.size());
-    parallel_for(n_threads, n_workers, [&](std::size_t) {
-        TreeGrower<Target> grower(columns, by_row, row_ranks, rows, settings);
+    const auto n_workers = std::min(static_cast<std::size_t>(range.n_threads), trees.size());
+    parallel_for(range.n_threads, n_workers, [&](std::size_t) {
+        auto grower = make_grower();
         std::vector<std::uint32_t> counts(rows.n_rows);
         for (std::size_t t = next++; t < trees.size(); t = next++) {
-            const std::uint64_t seed = tree_seed(settings.tree.seed, first_tree + t);
+            const std::uint64_t seed = tree_seed(forest_seed, range.first + t);
             std::span<const std::uint32_t> drawn = counts;
             if (!repetitions.given.empty()) {
                 drawn = repetitions.given.subspan(t * rows.n_rows, rows.n_rows);
@@ -129,10 +128,26 @@ void grow_all(const RankedColumns& columns, const ForestRows& rows, const Repeti
                 std::fill(counts.begin(), counts.end(), 0U);
                 draw_repetitions(repetitions, seed, counts);
             }
-            trees[t] = grower.grow(drawn, allowed_features(own, columns.n_features(), t),
+            trees[t] = grower.grow(drawn, allowed_features(own, n_features, t),
                                    own.seeds.empty() ? seed : tree_seed(own.seeds[t], 0));
         }
     });
+}
+
+/// Calls `grow` with a function that makes growers for this target.
+template <class Target, class Grow>
+void with_growers(const RankedColumns& columns, const ForestRows& rows,
+                  const ForestSettings& settings, int n_threads, Grow grow) {
+    std::optional<RowValues> values;
+    if (settings.search == SplitSearch::kRandom) values.emplace(columns);
+    const RowValues* by_row = values ? &*values : nullptr;
+    std::optional<RowRanks> ranks;
+    if (NodeSearch<Target>::kBinary && looks_at_cuts(settings) &&
+        looks_at_few(settings, columns.n_features())) {
+        ranks.emplace(columns, n_threads);
+    }
+    const RowRanks* row_ranks = ranks ? &*ranks : nullptr;
+    grow([&] { return TreeGrower<Target>(columns, by_row, row_ranks, rows, settings); });
 }
 
 }  // namespace
@@ -185,10 +200,16 @@ GrownForest grow_forest(const RankedColumns& columns, const ForestRows& rows,
                         const ForestSettings& settings, std::size_t first_tree, std::size_t n_trees,
                         int n_threads) {
     std::vector<ForestTree> trees(n_trees);
-    const auto grow = [&]<class Target>(std::type_identity<Target>) {
-        grow_all<Target>(columns, rows, repetitions, own, settings, first_tree, n_threads, trees);
+    const auto grow_with = [&](auto make_grower) {
+        grow_each(rows, repetitions, own, settings.tree.seed, {first_tree, n_threads},
+                  columns.n_features(), make_grower, trees);
     };
-    if (!rows.classes.empty()) {
+    const auto grow = [&]<class Target>(std::type_identity<Target>) {
+        with_growers<Target>(columns, rows, settings, n_threads, grow_with);
+    };
+    if (rows.criterion == NodeCriterion::kAbsolute) {
+        grow_with([&] { return AbsoluteGrower(columns, rows, settings); });
+    } else if (!rows.classes.empty()) {
         if (fits_binary(rows, repetitions)) {
             grow(std::type_identity<BinaryCounts>{});
         } else {

@@ -18,7 +18,8 @@ enum class NodeCriterion : std::uint8_t {
     kHellinger,  ///< raises the Hellinger distance of the classes' shares of the children
     kGainRatio,  ///< raises the decrease of entropy over the entropy of the split
     kSquared,
-    kPoisson,  ///< half the Poisson deviance
+    kPoisson,   ///< half the Poisson deviance
+    kAbsolute,  ///< absolute error; values are medians
 };
 
 /// The rows of a table as all trees share them. Integers on grids, so that the sum over any rows,
@@ -33,6 +34,9 @@ struct ForestRows {
     double number_scale = 1.0;               ///< what a unit of the numbers is worth
     double weight_scale = 1.0;
     NodeCriterion criterion = NodeCriterion::kGini;
+    std::span<const double> targets;  ///< by row, for absolute error: what values are chosen from
+    /// For absolute error: weights are whole, and every number is a multiple of its weight.
+    bool whole = false;
 
     std::int64_t weight(std::uint32_t row) const { return weights.empty() ? 1 : weights[row]; }
 };

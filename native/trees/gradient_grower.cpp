@@ -117,6 +117,7 @@ void GradientGrower::open_root() {
     nodes_.emplace_back();
     Node& root = nodes_.back();
     root.rows.last = rows_.size();
+    root.bounds = ValueBounds::of_root(settings_);
     root.histogram = take_histogram();
     const RowRange all = {rows_.in_order() ? nullptr : rows_.rows(root.rows).data(), 0,
                           rows_.size()};
@@ -214,8 +215,8 @@ void GradientGrower::partition(Node& parent, Node& left, Node& right) {
         left.used.push_back(static_cast<std::uint32_t>(feature));
         right.used = left.used;
     }
-    if (settings_.monotone.empty()) return;
-    const int direction = parent.split.is_categorical ? 0 : settings_.monotone[feature];
+    if (!settings_.bounds_values()) return;
+    const int direction = parent.split.is_categorical ? 0 : settings_.direction(feature);
     const double a = parent.bounds.clip(objective_.value(left.total));
     const double b = parent.bounds.clip(objective_.value(right.total));
     left.bounds = parent.bounds.of_child(true, direction, a, b);

@@ -155,8 +155,9 @@ void GradientGrower::set_values(const GradientInput& input, GrownTree& tree) {
 }
 
 void GradientGrower::keep_monotone(std::span<double> values) const {
-    if (settings_.monotone.empty()) return;
+    if (!settings_.bounds_values()) return;
     std::vector<ValueBounds> bounds(values.size());
+    bounds[0] = ValueBounds::of_root(settings_);
     for (std::size_t place = 0; place < preorder_.size(); ++place) {
         const Node& node = nodes_[static_cast<std::size_t>(preorder_[place])];
         values[place] = bounds[place].clip(values[place]);
@@ -166,7 +167,7 @@ void GradientGrower::keep_monotone(std::span<double> values) const {
         const int direction =
             node.split.is_categorical
                 ? 0
-                : settings_.monotone[static_cast<std::size_t>(node.split.feature)];
+                : settings_.direction(static_cast<std::size_t>(node.split.feature));
         const double a = bounds[place].clip(values[left]);
         const double b = bounds[place].clip(values[right]);
         bounds[left] = bounds[place].of_child(true, direction, a, b);

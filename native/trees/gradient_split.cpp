@@ -87,7 +87,7 @@ class FeatureSearch {
 
     /// Scores the cuts behind the first n cells, with `extra` rows on the left, and keeps the best.
     void take_best(std::size_t n, const GradientSums& extra) {
-        if (!task_.settings.monotone.empty()) return take_best_bounded(n, extra);
+        if (task_.settings.bounds_values()) return take_best_bounded(n, extra);
         CutTerms terms = limits_->terms;
         // Missing values alone on the left are the mirror image of all values on the left, which
         // was looked at before: only rounding could make it the better one.
@@ -105,7 +105,7 @@ class FeatureSearch {
         const ValueBounds& bounds = task_.bounds;
         const double here = bounds.clip(objective_.value(task_.total));
         const double score = objective_.score_of(task_.total, here);
-        const int direction = task_.settings.monotone[feature_];
+        const int direction = task_.settings.direction(feature_);
         GradientSums left = extra;
         for (std::size_t i = 0; i < n; ++i) {
             left += scanned(i);

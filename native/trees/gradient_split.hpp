@@ -20,6 +20,7 @@ struct GradientTreeSettings {
     double min_child_weight = 0.0;     ///< sum of hessians each child must keep
     double l1 = 0.0;
     double l2 = 0.0;
+    double max_step = 0.0;        ///< largest magnitude of a value; 0: no limit
     double min_split_gain = 0.0;  ///< a split that removes no more loss is not made
     double prune_gain = 0.0;      ///< nor kept, if it removes less and has no split below it
     double max_features = 1.0;    ///< share of the features a node may use that are drawn for it
@@ -31,12 +32,21 @@ struct GradientTreeSettings {
     std::vector<std::int8_t> monotone;   ///< 1, -1 or 0 per feature; empty: all 0
     /// Groups of features that may occur together on a path; empty: no limit.
     std::vector<std::vector<std::uint32_t>> interactions;
+
+    bool bounds_values() const { return max_step > 0.0 || !monotone.empty(); }
+    int direction(std::size_t feature) const { return monotone.empty() ? 0 : monotone[feature]; }
 };
 
-/// Between which numbers the value of a node must stay for the tree to be monotone.
+/// Between which numbers the value of a node must stay for the tree to be monotone, and its steps
+/// to be no longer than they may be.
 struct ValueBounds {
     double lower = -std::numeric_limits<double>::infinity();
     double upper = std::numeric_limits<double>::infinity();
+
+    static ValueBounds of_root(const GradientTreeSettings& settings) {
+        if (settings.max_step <= 0.0) return {};
+        return {-settings.max_step, settings.max_step};
+    }
 
     double clip(double value) const {
         return value < lower ? lower : (value > upper ? upper : value);

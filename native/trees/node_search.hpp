@@ -35,7 +35,7 @@ class NodeSearch : private SplitJudge<Target> {
           row_ranks_(row_ranks),
           kind_(kind),
           keys_(most_rows),
-          ranks_(most_rows),
+          ranks_(most_rows + kCutPadding),
           sort_(most_rows),
           prefix_(most_rows),
           unsorted_(most_rows) {}

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "native/base/elementary.hpp"
@@ -17,6 +18,7 @@ namespace spinney {
 template <bool kPoisson>
 class ScalarSum {
   public:
+    using Sum = ScalarPair;
     using Sums = std::array<std::int64_t, 2>;
     static constexpr bool kSmall = true;
 
@@ -105,45 +107,40 @@ class ScalarSum {
     class Prefix {
       public:
         explicit Prefix(std::size_t most_rows)
-            : numbers_(most_rows), weights_(most_rows), gains_(most_rows) {}
+            : sums_(most_rows + kCutPadding), gains_(most_rows + kCutPadding) {}
 
         template <class PayloadAt>
         void fill(const ScalarSum& target, std::size_t n, PayloadAt payload_at) {
-            Sum sum;
-            std::int64_t* numbers = numbers_.data();
-            std::int64_t* weights = weights_.data();
+            using Both [[gnu::vector_size(sizeof(Sum))]] = std::int64_t;  // one addition for both
+            Both sum = {};
+            Sum* sums = sums_.data();
             const Sum* here = target.here_.data();
             for (std::size_t i = 0; i < n; ++i) {
-                const Sum own = here[payload_at(i)];
-                numbers[i] = sum.number += own.number;
-                weights[i] = sum.weight += own.weight;
+                Both own;
+                std::memcpy(&own, here + payload_at(i), sizeof own);
+                sum += own;
+                std::memcpy(&sums[i].number, &sum, sizeof sum);
             }
         }
         double weight(const ScalarSum& target, std::size_t row) const {
-            return static_cast<double>(weights_[row]) * target.rows_.weight_scale;
+            return static_cast<double>(sums_[row].weight) * target.rows_.weight_scale;
         }
-        Sums sums(std::size_t row) const { return {numbers_[row], weights_[row]}; }
+        Sums sums(std::size_t row) const { return {sums_[row].number, sums_[row].weight}; }
         BestRow best(const ScalarSum& target, const std::uint32_t* keys, int key_shift,
                      std::size_t first, std::size_t last) {
-            BestRow best = kernel_(numbers_.data(), weights_.data(), keys, key_shift, first, last,
-                                   target.node_, gains_.data());
+            BestRow best =
+                kernel_(sums_.data(), keys, key_shift, first, last, target.node_, gains_.data());
             best.gain *= target.scale_;
             return best;
         }
 
       private:
         BestScalarRow* kernel_ = SPINNEY_CUT_KERNEL(best_scalar_row);
-        std::vector<std::int64_t> numbers_;
-        std::vector<std::int64_t> weights_;
+        std::vector<ScalarPair> sums_;
         std::vector<double> gains_;
     };
 
   private:
-    struct Sum {
-        std::int64_t number = 0;
-        std::int64_t weight = 0;
-    };
-
     /// S_left log(mean left) + S_right log(mean right) - S log(mean). A child whose numbers are all
     /// 0 would predict what no Poisson distribution has: such a split is none.
     double poisson_gain(const std::int64_t* left) const {

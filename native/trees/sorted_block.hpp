@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <type_traits>
 
+#include "native/trees/key_moves.hpp"
 #include "native/trees/key_sort.hpp"
 #include "native/trees/split_judge.hpp"
 
@@ -27,14 +29,14 @@ class SortedBlock : private SplitJudge<Target> {
                 std::size_t most_rows)
         : Base(columns, target, rules),
           most_rows_(most_rows),
-          keys_(columns.n_features() * most_rows),
+          keys_(columns.n_features() * most_rows + kCutPadding),
           varies_(columns.n_features()),
           wide_keys_(most_rows),
           sort_(most_rows),
           ids_(most_rows),
           payloads_(most_rows),
           goes_left_(most_rows),
-          moved_(most_rows),
+          moved_(most_rows + kMovePadding),
           moved_ids_(most_rows),
           prefix_(most_rows) {}
 
@@ -256,10 +258,19 @@ class SortedBlock : private SplitJudge<Target> {
     void move_keys() {
         moves_.is_due = false;
         const std::uint8_t* marks = goes_left_.data();
+        const std::size_t begin = moves_.first - base_;
+        const std::size_t n = moves_.last - moves_.first;
+        if (move_block_ != nullptr && items_.size() <= kMoveMarks) {
+            std::array<std::uint32_t, kMoveMarks / 32> bits{};
+            for (std::size_t at = begin; at < begin + n; ++at) {
+                bits[ids_[at] / 32] |= static_cast<std::uint32_t>(marks[ids_[at]]) << ids_[at] % 32;
+            }
+            move_block_({keys_.data() + begin, most_rows_, varies_, n}, bits.data(), moved_.data());
+            return;
+        }
         for (std::size_t f = 0; f < varies_.size(); ++f) {
             if (!varies_[f]) continue;
-            part(keys(f) + (moves_.first - base_), moves_.last - moves_.first, moved_.data(),
-                 [marks](Key key) { return marks[id_of(key)]; });
+            part(keys(f) + begin, n, moved_.data(), [marks](Key key) { return marks[id_of(key)]; });
         }
     }
 
@@ -272,6 +283,7 @@ class SortedBlock : private SplitJudge<Target> {
         std::size_t last = 0;
     };
 
+    MoveBlock* move_block_ = SPINNEY_MOVE_KERNEL;
     std::size_t most_rows_;
     std::span<const TreeRow> items_;
     std::size_t base_ = 0;

@@ -69,6 +69,10 @@ class InterruptedFit(UserWarning):
     """A fit was interrupted and kept what it had learnt."""
 
 
+class OutOfTime(UserWarning):
+    """A fit used up its time budget and kept what it had learnt."""
+
+
 class NothingLearnt(UserWarning):
     """A booster found no learner better than guessing, so its model says the same of all rows."""
 

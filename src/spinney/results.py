@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 import narwhals as nw
 
 from spinney.errors import InvalidParameter
+from spinney.markup import card, table
 from spinney.typing import AnyArray
 
 Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
@@ -49,6 +50,11 @@ class Result(abc.ABC):
         return f"{self.title()}\n{format_table(self.columns())}"
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Show it as a table in notebooks."""
+        columns = {name: list(values) for name, values in self.columns().items()}
+        return card(self.title(), table(columns, _cell))
 
 
 def read_only(array: AnyArray) -> AnyArray:

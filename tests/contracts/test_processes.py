@@ -114,6 +114,26 @@ print(json.dumps([here, answer(*forked(bags, None)), answer(*forked(bags, None))
     assert not seen[0].startswith("status")
 
 
+def test_committees_and_conformal_intervals_after_a_fork_are_the_parents():
+    seen = run("""
+from sklearn.linear_model import Ridge
+def committees(_):
+    import hashlib
+    members = [("trees", spinney.ExtraTreesRegressor(5, random_state=0, n_jobs=2)),
+               ("boosting", spinney.GradientBoostingRegressor(max_iter=5, n_jobs=2)),
+               ("ridge", Ridge())]
+    stack = spinney.StackingRegressor(members, cv=3).fit(X, y)
+    vote = spinney.VotingRegressor(members).fit(X, y)
+    around = spinney.ConformalRegressor(members[0][1], random_state=0).fit(X, y)
+    said = [stack.predict(X), vote.predict(X), around.predict_interval(X[:9], 0.8).upper]
+    return hashlib.sha256(b"".join(one.tobytes() for one in said)).hexdigest()
+here = committees(None)
+print(json.dumps([here, *(answer(*forked(committees, None)) for _ in range(2)), committees(None)]))
+""")
+    assert len(set(seen)) == 1
+    assert not seen[0].startswith("status")
+
+
 def test_fork_while_another_thread_is_fitting():
     seen = run("""
 tree = fit()

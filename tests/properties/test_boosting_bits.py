@@ -44,7 +44,9 @@ def problems(draw):
         "l2_regularization": draw(st.sampled_from([0.0, 1.0])),
         "l1_regularization": draw(st.sampled_from([0.0, 0.1])),
         "monotonic_cst": draw(st.sampled_from([None, {"a": 1, "b": -1}])),
-        "early_stopping": draw(st.booleans()),
+        "max_delta_step": draw(st.sampled_from([None, 0.3])),
+        "early_stopping": draw(st.sampled_from([False, True, "cv"])),
+        "cv": 2,
         "random_state": draw(st.integers(0, 9)),
     }
     if draw(st.booleans()):

@@ -47,3 +47,11 @@ def test_frames_of_two_libraries_hold_everything():
 def test_an_unknown_library_is_refused():
     with pytest.raises(InvalidParameter, match="expected 'pandas'"):
         Ages(1).to_frame("excel")
+
+
+def test_in_notebooks_it_is_a_table_of_text():
+    page = Ages(20)._repr_html_()
+    assert page.count("<tr>") == 13
+    assert "… and 8 more rows" in page
+    assert "<td>p0</td>" in page
+    assert '<td class="number">1.5</td>' in page

@@ -273,6 +273,12 @@ class GradientTreeSettings:
     def l2(self, arg: float, /) -> None: ...
 
     @property
+    def max_step(self) -> float: ...
+
+    @max_step.setter
+    def max_step(self, arg: float, /) -> None: ...
+
+    @property
     def min_split_gain(self) -> float: ...
 
     @min_split_gain.setter
@@ -439,6 +445,8 @@ class NodeCriterion(enum.Enum):
 
     POISSON = 8
 
+    ABSOLUTE = 9
+
 class ForestSettings:
     """How the trees of a forest may grow."""
 
@@ -471,7 +479,10 @@ class ForestSettings:
 class ForestTarget:
     """What trees of a forest are grown for."""
 
-    def __init__(self, classes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], numbers: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scales: tuple[float, float], criterion: NodeCriterion) -> None: ...
+    def __init__(self, classes: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], numbers: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], centre: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scales: tuple[float, float], criterion: NodeCriterion, targets: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], bool]) -> None:
+        """
+        targets: for absolute error the target of each row, and whether weights are whole and numbers multiples of them; else (none, False).
+        """
 
 class RankedColumns:
     """Every feature as ranks of its values."""
@@ -489,11 +500,6 @@ class RankedColumns:
 def draw_repetitions(n_rows: int, draws: tuple[int, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]], seed: int, trees: tuple[int, int]) -> object:
     """
     How often trees (first, how many) of a forest draw each row; (n_trees, n_rows).
-    """
-
-def grow_absolute_tree(columns: RankedColumns, targets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], products: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], centre: float, scales: tuple[float, float], whole: bool, settings: ForestSettings) -> dict:
-    """
-    Grow one tree that lowers absolute error; nodes in preorder. products: weight times (target - centre); weights: empty for one each; scales: what a unit of products, and of weights, is worth; whole: weights are whole, and products are multiples of them.
     """
 
 class LeafRows:

@@ -12,7 +12,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from spinney.data.levels import LevelType
+from spinney.data.levels import Levels, LevelType
 from spinney.data.schema import FeatureSchema
 from spinney.data.sources.objects import is_missing, read_objects
 from spinney.data.sources.pandas import few_rows
@@ -22,6 +22,13 @@ from spinney.typing import AnyArray
 _NUMBERS = frozenset(
     {float, int, bool, np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_}
 )
+_TYPES = {
+    LevelType.TEXT: frozenset({str}),
+    LevelType.NUMBER: frozenset({float, int, np.float64, np.int64, np.int32}),
+    LevelType.BOOLEAN: frozenset({bool, np.bool_}),
+}
+"""What a category of each type may be; a float32 is not looked up as the number it prints as."""
+_EXACT = 2**53
 _NAN = float("nan")
 FEW_ROWS = 16
 """Up to this many rows, values are read one by one and no table is made."""
@@ -33,16 +40,21 @@ class RowReader:
     def __init__(self, schema: FeatureSchema, *, unseen: str) -> None:
         self._schema = schema
         self._categorical = [levels is not None for levels in schema.levels]
-        self._unseen_is_missing = unseen == "missing"
         self._codes = [
-            (place, {text: float(code) for code, text in enumerate(levels.values)})
+            (
+                place,
+                {level: float(code) for code, level in enumerate(levels.values)},
+                _TYPES[levels.type],
+                # Of numbers a table knows which ones cannot be told apart.
+                -1.0 if unseen == "missing" and levels.type is LevelType.TEXT else None,
+            )
             for place, levels in enumerate(schema.levels)
             if levels is not None
         ]
         self.is_numeric = not self._codes and _are_plain(schema)
         """Whether rows are numbers and nothing else."""
         self.is_plain = _are_plain(schema)
-        """Whether there are plain rows at all: dates, and categories that are numbers, are not."""
+        """Whether there are plain rows at all: dates, and huge numbers as categories, are not."""
 
     def read_table(self, X: Any) -> Any:
         """Give the numbers of a few rows, one behind the other; None unless all are plain."""
@@ -76,12 +88,13 @@ class RowReader:
     def read(self, values: Sequence[Any]) -> Any:
         """Give the numbers of a row, codes of categories among them, as a buffer of float64.
 
-        None if a value is neither a number where one is expected, nor text where a category is,
-        nor missing; then a table has to be made, which says what is wrong.
+        None if a value is neither a number where one is expected, nor of the type of the categories
+        where one of them is, nor missing; then a table has to be made, which says what is wrong.
         """
         row = list(values)
-        for place, codes in self._codes:
-            code = self._code(row[place], codes)
+        for place, codes, types, otherwise in self._codes:
+            value = row[place]
+            code = codes.get(value, otherwise) if type(value) in types else _gap(value)
             if code is None:
                 return None
             row[place] = code
@@ -94,18 +107,24 @@ class RowReader:
         except OverflowError:  # an integer beyond every float
             return None
 
-    def _code(self, value: Any, codes: dict[Any, float]) -> float | None:
-        if type(value) is not str:
-            return -1.0 if is_missing(value) else None
-        return codes.get(value, -1.0 if self._unseen_is_missing else None)
+
+def _gap(value: Any) -> float | None:
+    return -1.0 if is_missing(value) else None
 
 
 def _are_plain(schema: FeatureSchema) -> bool:
     return all(
-        kind in (Kind.NUMERIC, Kind.BOOLEAN)
-        if levels is None
-        else levels.type is LevelType.TEXT and len(levels) > 0
+        kind in (Kind.NUMERIC, Kind.BOOLEAN) if levels is None else _are_plain_levels(levels)
         for kind, levels in zip(schema.kinds, schema.levels, strict=True)
+    )
+
+
+def _are_plain_levels(levels: Levels) -> bool:
+    """Tell whether levels stay what they are when a row of mixed numbers becomes floats."""
+    if len(levels) == 0:
+        return False
+    return levels.type is not LevelType.NUMBER or all(
+        -_EXACT < level < _EXACT for level in levels.values if not isinstance(level, str)
     )
 
 

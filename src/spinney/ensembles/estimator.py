@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.ensembles.fitting import IntakeSettings, Problem, read_problem
+from spinney.ensembles.overview import estimator_html
 from spinney.ensembles.parameters import Rule, check_parameters
 from spinney.ensembles.uncertain.calibrating import Calibratable
 from spinney.errors import InvalidInput, InvalidModel, UnknownParameter, nearest_names, shorten
@@ -44,6 +45,10 @@ class Learner(BaseEstimator):
                 raise _unknown(type(self).__name__, name, known)
         super().set_params(**params)
         return self
+
+    def _html_repr(self) -> str:
+        """Show it in notebooks; within pipelines scikit-learn's diagram does."""
+        return estimator_html(self)
 
     def _check_parameters(self) -> None:
         check_parameters(type(self).__name__, self.get_params(deep=False), self._rules)

@@ -204,8 +204,7 @@ def shap_interactions(fitted: Any, X: TableLike, *, n_jobs: int | None = None) -
     table = forest.conform(X, type(fitted).__name__)
     columns = native_columns(table)
     sums = _ext.shapley_interactions(forest.native, columns, resolve_n_jobs(n_jobs))
-    base = forest.aggregated(_ext.shapley_base(forest.native))
-    names = forest.schema.names
+    base, names = forest.expected_scores, forest.schema.names
     values = read_only(forest.aggregated(sums))
     return ShapInteractions(values, read_only(base), names, raw_output_names(forest))
 
@@ -256,8 +255,7 @@ def _path_dependent(
     forest: TreeForest, table: Table, n_threads: int
 ) -> tuple[FloatArray, FloatArray]:
     sums = _ext.shapley_values(forest.native, native_columns(table), n_threads)
-    base = _ext.shapley_base(forest.native)
-    return forest.aggregated(base), forest.aggregated(sums)
+    return forest.expected_scores, forest.aggregated(sums)
 
 
 def _interventional(

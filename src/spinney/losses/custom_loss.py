@@ -16,7 +16,8 @@ from spinney.data.fixed_point import exact_sum
 from spinney.errors import InvalidParameter
 from spinney.losses.derivative_check import check_derivatives
 from spinney.losses.downhill import best_constant, leaf_steps
-from spinney.losses.loss import Loss, RowDerivatives, RowsOfNodes, all_rows
+from spinney.losses.loss import Loss, RowDerivatives
+from spinney.losses.node_rows import RowsOfNodes, all_rows
 from spinney.losses.starts import link_start
 from spinney.model.saved_loss import SavedLoss, without_code
 from spinney.typing import AnyArray, FloatArray
@@ -61,6 +62,11 @@ class CustomLoss(Loss):
         return not self.has_hessian
 
     @property
+    def hessians_follow(self) -> bool:
+        """Whether second derivatives follow from the first: a user's may be any."""
+        return False
+
+    @property
     def has_order_statistic_leaves(self) -> bool:
         """Whether leaves are given their exact optimum in place of Newton's step."""
         return not self.has_hessian and self.n_outputs == 1
@@ -70,7 +76,8 @@ class CustomLoss(Loss):
     ) -> FloatArray:
         """Scores of the best constant: what the object says, or what walking downhill finds."""
         if callable(getattr(self.given, "start", None)) and offset is None:
-            return self.answer("start", (self.n_outputs,), y, weights)
+            numbers = y.astype(np.float64, copy=False)
+            return self.answer("start", (self.n_outputs,), numbers, weights)
         if self.has_order_statistic_leaves:
             around = np.zeros((len(y), 1)) if offset is None else offset
             guess = link_start(self.link, y, weights)
@@ -166,7 +173,9 @@ class CustomLoss(Loss):
         return self._numbers(self._called(method, *given), shape, method)
 
     def _ask(self, method: str, y: FloatArray, scores: FloatArray) -> Any:
-        return self._called(method, y, scores[:, 0] if self.n_outputs == 1 else scores)
+        # Codes of classes may be small unsigned integers, of which -y would be another number.
+        numbers = y.astype(np.float64, copy=False)
+        return self._called(method, numbers, scores[:, 0] if self.n_outputs == 1 else scores)
 
     def _called(self, method: str, *arrays: Any) -> Any:
         """Call a method of the object with views that it cannot write to."""

@@ -6,16 +6,14 @@ does not matter.
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from spinney.data.fixed_point import exact_sum, exact_sums, exact_total
+from spinney.losses.node_rows import RowsOfNodes
 from spinney.losses.starts import link_start, weighted_mean
 from spinney.typing import FloatArray
-
-if TYPE_CHECKING:
-    from spinney.losses.loss import RowsOfNodes
 
 _MOST_STEPS = 100
 _FLAT = 1e-6
@@ -108,7 +106,7 @@ def _newton_step(loss: Any, y: FloatArray, scores: FloatArray, counts: FloatArra
 def leaf_steps(
     loss: SlopedLoss,
     rows: tuple[FloatArray, FloatArray, FloatArray | None],
-    node_rows: "RowsOfNodes",
+    node_rows: RowsOfNodes,
 ) -> FloatArray:
     """Find of each leaf the step at which the sum of gradients changes its sign.
 

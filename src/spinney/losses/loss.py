@@ -11,7 +11,7 @@ given its exact optimum, a quantile of its residuals or the root of their clippe
 import abc
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from spinney._native import _ext
 from spinney.data.fixed_point import exact_total, fixed_weights
 from spinney.errors import InvalidInput, InvalidParameter, nearest_names
 from spinney.losses.downhill import best_constant
+from spinney.losses.node_rows import RowsOfNodes, all_rows
 from spinney.losses.starts import link_start
 from spinney.typing import AnyArray, FloatArray
 
@@ -40,26 +41,12 @@ class RowDerivatives:
         return cls(first, second, [])
 
 
-class RowsOfNodes(Protocol):
-    """Which rows are in which node: node i has ``rows[first[i]:last[i]]``; nodes in preorder."""
-
-    @property
-    def rows(self) -> AnyArray:
-        """Numbers of rows, uint32."""
-
-    @property
-    def first(self) -> AnyArray:
-        """Where the rows of each node begin, int64."""
-
-    @property
-    def last(self) -> AnyArray:
-        """Where they end."""
-
-
 class Loss(abc.ABC):
     """What every loss offers; scores are (n_rows, n_outputs) float64, best in Fortran order."""
 
     link: str
+    n_outputs = 1
+    """Raw scores of a row."""
 
     @property
     def has_constant_hessian(self) -> bool:
@@ -311,6 +298,11 @@ class MultinomialLoss(Loss):
     n_classes: int
     link: str = "softmax"
 
+    @property
+    def n_outputs(self) -> int:  # type: ignore[override]
+        """Raw scores of a row: one per class."""
+        return self.n_classes
+
     def start(
         self, y: FloatArray, weights: FloatArray | None, offset: FloatArray | None = None
     ) -> FloatArray:
@@ -379,17 +371,3 @@ def loss_named(name: str, known: Mapping[str, PointLoss]) -> PointLoss:
             f"loss={name!r}: expected one of {names}.{nearest_names(name, known)}"
         )
     return known[name]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _OneNode:
-    """A node of all rows."""
-
-    rows: AnyArray
-    first: AnyArray
-    last: AnyArray
-
-
-def all_rows(n_rows: int) -> RowsOfNodes:
-    """Make a tree of one node, which holds all rows."""
-    return _OneNode(np.arange(n_rows, dtype=np.uint32), np.array([0]), np.array([n_rows]))

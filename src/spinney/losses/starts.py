@@ -38,6 +38,7 @@ def link_start(link: str, y: FloatArray, weights: FloatArray | None, n_raw: int 
 
 def weighted_mean(y: FloatArray, weights: FloatArray | None) -> float:
     """Mean from exact integer sums, so that neither row order nor repetition changes it."""
+    y = y.astype(np.float64, copy=False)
     if weights is None and np.abs(y).max() * len(y) < 2.0**53 and np.array_equal(y, np.rint(y)):
         return float(y.sum()) / len(y)  # codes of classes and counts: every order is exact
     ones = np.ones(len(y)) if weights is None else weights

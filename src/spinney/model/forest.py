@@ -237,6 +237,11 @@ class TreeForest(Model):
         """``predictions`` of numbers as ``RowReader`` reads them, one behind the other; flat."""
         return functools.partial(self._native.predict_rows, self.divisor, self.output.link)
 
+    @functools.cached_property
+    def expected_scores(self) -> FloatArray:
+        """Raw scores when no feature is known: leaves by the weight of their rows; (n_outputs,)."""
+        return freeze(self.aggregated(_ext.shapley_base(self._native)))
+
     def feature_gains(self) -> FloatArray:
         """Total gain of the splits on each feature, weighted by tree."""
         weight_of_node = np.repeat(self.arrays["tree_weight"], np.diff(self.arrays["tree_start"]))

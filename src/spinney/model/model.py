@@ -9,6 +9,7 @@ from spinney.data.schema import FeatureSchema
 from spinney.data.target import Target
 from spinney.errors import InvalidModel
 from spinney.model import sections
+from spinney.model.overview import model_html
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 State: TypeAlias = tuple[dict[str, Any], dict[str, AnyArray]]
@@ -73,6 +74,10 @@ class Model(abc.ABC):
     def fingerprint(self) -> str:
         """SHA-256 of the canonical bytes, in hexadecimal."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
+
+    def _repr_html_(self) -> str:
+        """Show it in notebooks."""
+        return model_html(self)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Model) and self.to_bytes() == other.to_bytes()

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spinney.markup import card
 from spinney.typing import AnyArray, FloatArray
 
 
@@ -65,6 +66,12 @@ class Tree:
 
     def __repr__(self) -> str:
         return f"Tree({len(self)} nodes, {self.n_leaves} leaves, depth {self.depth})"
+
+    def _repr_html_(self) -> str:
+        """Show it in notebooks: questions that fold."""
+        from spinney.model.tree_html import TreeNumbers, tree_html  # noqa: PLC0415 - it knows trees
+
+        return card(repr(self), tree_html(TreeNumbers(self)))
 
 
 def freeze(array: AnyArray) -> AnyArray:

@@ -99,9 +99,9 @@ def legend_beside(ax: Axes, **look: Any) -> None:
 
 def square_axes(ax: Axes | None, n_names: int) -> Axes:
     """Give axes from 0 to 1 across and up, of the same length, with room for a legend below."""
-    ax = one_axes(ax, size=(4.1, 4.05 + 0.2 * n_names))
+    ax = one_axes(ax, size=(4.1, 4.1 + 0.25 * n_names))
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    ax.set_aspect("equal")
+    ax.set_aspect("equal", anchor="N")  # what is left of the height is below, for the legend
     return ax
 
 
@@ -129,9 +129,9 @@ def plain(text: Any, most: int = _LONGEST) -> str:
     return shown.replace("$", r"\$")
 
 
-def legend_name(text: Any) -> str:
+def legend_name(text: Any, most: int = _LONGEST) -> str:
     """Write a name for a legend, which would leave away one that begins with an underscore."""
-    shown = plain(text)
+    shown = plain(text, most)
     return f" {shown}" if shown.startswith("_") else shown
 
 

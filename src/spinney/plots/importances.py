@@ -56,7 +56,7 @@ def plot_importances(found: Any, *, n_shown: int = 20, ax: Axes | None = None) -
     ax.set_yticks(range(n_drawn), [plain(result.feature_names[place]) for place in order])
     ax.set_ylim(n_drawn - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
-    frame(ax, x=result.kind + ("" if errors is None else ", with standard errors"), y="")
+    frame(ax, x=result.kind + ("" if errors is None else "\n(with standard errors)"), y="")
     ax.spines["left"].set_visible(False)
     if n_drawn < n_features:
         ax.set_title(f"{n_drawn} of {n_features} features", fontsize="medium", loc="left")

@@ -83,10 +83,11 @@ class Positions:
         """Set apart, on the axis across, the strip where missing values stand."""
         if self.missing.any() and not self.is_levels:
             here = self.missing_place
-            ax.set_xlim(ax.get_xlim())
+            left, right = ax.get_xlim()
+            ax.set_xlim(left, right)
             if not self.missing.all():
                 last = float(self.places[~self.missing].max())
-                ax.set_xticks([tick for tick in ax.get_xticks() if tick <= last])
+                ax.set_xticks([tick for tick in ax.get_xticks() if left <= tick <= last])
                 ax.axvline((here + last) / 2.0, color="#BBBBBB", linewidth=0.8)
             else:
                 ax.set_xticks([])

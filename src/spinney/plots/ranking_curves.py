@@ -103,4 +103,4 @@ def plot_precision_recall(found: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def _label(name: str, measured: str) -> str:
-    return f"{legend_name(name)}: {measured}" if name else measured
+    return f"{legend_name(name, 22)}: {measured}" if name else measured

@@ -61,7 +61,7 @@ def plot_reliability(found: Any, *, ax: Axes | None = None) -> Axes:
             color=colour,
             linestyle=pick(DASHES, place),
             linewidth=1.4,
-            label=f"{legend_name(name)}: {measured}" if name else measured,
+            label=f"{legend_name(name, 18)}: {measured}" if name else measured,
         )
         ax.scatter(
             curve.predicted,

@@ -87,15 +87,11 @@ def _bin_means(
     said: FloatArray, missed: FloatArray, weights: FloatArray, n_bins: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Give mean prediction, mean residual and its standard error of bins of about equal weight."""
-    order = np.argsort(said, kind="stable")
-    middles = (np.cumsum(weights[order]) - weights[order] / 2.0) / weights.sum()
-    bins = np.empty(len(said), np.int64)
-    bins[order] = (middles * n_bins).astype(np.int64)
-    # Rows with the same prediction share the bin of the first of them.
-    _, first, same = np.unique(said[order], return_index=True, return_inverse=True)
-    bins[order] = bins[order][first][same]
-    bins = np.unique(bins, return_inverse=True)[1]
+    _, places = np.unique(said, return_inverse=True)
+    own = np.bincount(places, weights)
+    middles = (np.cumsum(own) - own / 2.0) / own.sum()  # rows of one prediction stay together
+    bins = np.unique((middles * n_bins).astype(np.int64), return_inverse=True)[1][places]
     totals = np.bincount(bins, weights)
-    places, means = (np.bincount(bins, weights * part) / totals for part in (said, missed))
+    across, means = (np.bincount(bins, weights * part) / totals for part in (said, missed))
     variances = np.bincount(bins, weights * (missed - means[bins]) ** 2) / totals
-    return places, means, np.sqrt(variances / np.maximum(totals - 1.0, 1.0))
+    return across, means, np.sqrt(variances / np.maximum(totals - 1.0, 1.0))

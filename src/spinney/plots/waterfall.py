@@ -86,7 +86,7 @@ def _parts(result: RowExplanation, n_shown: int) -> tuple[list[str], Any]:
     if len(rest) == 1:  # a bar for one other feature is its own
         own, rest = order, order[:0]
     labels = [
-        f"{plain(result.feature_names[place])} = {plain(result.feature_values[place], 16)}"
+        f"{plain(result.feature_names[place])} = {_short(result.feature_values[place])}"
         for place in own.tolist()
     ]
     parts = result.contributions[own]
@@ -94,6 +94,14 @@ def _parts(result: RowExplanation, n_shown: int) -> tuple[list[str], Any]:
         labels.append(f"{len(rest)} other features")
         parts = np.append(parts, result.contributions[rest].sum())
     return labels, parts
+
+
+def _short(value: str) -> str:
+    """Write a value as it was given; a number of many digits with four of them."""
+    try:
+        return plain(value) if len(value) <= 8 else f"{float(value):.4g}"
+    except ValueError:
+        return plain(value, 20)
 
 
 def _mark(ax: Axes, result: RowExplanation, n_bars: int, middle: float) -> None:

@@ -114,6 +114,22 @@ def number(value: Any, digits: int = 4) -> str:
     return text.replace("-", _MINUS) if "e" not in text else text
 
 
+def with_error(value: float, error: float) -> str:
+    """Write a number with its standard error, both to the second digit of the error.
+
+    Examples
+    --------
+    >>> with_error(0.138, 0.00291), with_error(0.25, 0.0)
+    ('0.1380 ± 0.0029', '0.25')
+    """
+    if not error > 0 or not math.isfinite(error):
+        return number(value, 3)
+    places = max(0, 1 - math.floor(math.log10(error)))
+    if places > 7:
+        return f"{number(value, 2)} ± {number(error, 1)}"
+    return f"{value:.{places}f} ± {error:.{places}f}".replace("-", _MINUS)
+
+
 def percent(share: float, digits: int = 1) -> str:
     """Write a share as a percentage; a little is never nothing.
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from spinney.data.intake import read_table
 from spinney.data.sources.vector import read_vector
@@ -16,6 +18,7 @@ from spinney.explain.reading import model_of
 from spinney.model import Model, TreeForest
 from spinney.parallelism import resolve_n_jobs
 from spinney.randomness import seed_from
+from spinney.report.estimator_model import EstimatorModel
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
 
@@ -97,6 +100,10 @@ class Subject:
         """Ask the model about a table that conforms."""
         return self.model.predictions(table, n_threads=self.n_threads)
 
+    def ask_given(self, X: TableLike) -> FloatArray:
+        """Ask the estimator about a table of the user's."""
+        return predictions_of(self.fitted, self.model, X)
+
 
 def draw_rows(n_rows: int, most: int, seed: int) -> AnyArray:
     """Draw numbers of rows without replacement, in their order.
@@ -123,11 +130,13 @@ def read_subject(
 ) -> Subject:
     """Read everything, or say what is wrong with it."""
     model = model_of(fitted)
+    if model is None and isinstance(fitted, BaseEstimator):
+        check_is_fitted(fitted)
+        model = EstimatorModel(fitted, X)
     if model is None:
         raise InvalidInputType(
-            f"A {type(fitted).__name__} has no model of its own. A report is about a fitted "
-            "estimator of Spinney that has a model_, such as gradient boosting or a forest, or "
-            "about the model_ itself; of committees report on the members."
+            f"A report is about a fitted estimator or a model_ of Spinney, not about a "
+            f"{type(fitted).__name__}. Fit one, or load one with spinney.load(path)."
         )
     name = type(fitted).__name__
     table = _conformed(model, X, name)
@@ -135,7 +144,7 @@ def read_subject(
         raise InvalidInput(f"X has {table.n_rows} rows: a report needs at least 2.")
     weights = read_weights(sample_weight, table.n_rows)
     rows = Rows(X, table, _target(model.target, y, table.n_rows), weights)
-    predictions = _predictions(fitted, model, X)
+    predictions = predictions_of(fitted, model, X)
     return Subject(
         fitted, model, rows, _train(model, train, name), predictions, seed_from(random_state)
     )
@@ -179,13 +188,13 @@ def _target(target: Target, y: Any, n_rows: int) -> AnyArray | None:
     return recode[labels.codes]
 
 
-def _predictions(fitted: Any, model: Model, X: TableLike) -> FloatArray:
+def predictions_of(fitted: Any, model: Model, X: TableLike) -> FloatArray:
     """Ask the estimator, which may know more than its model; a bare model is asked itself."""
     if isinstance(fitted, Model) or model.target.task == "unsupervised":
         return model.predictions(X, n_threads=resolve_n_jobs(None))
     if model.target.classes is not None and hasattr(fitted, "predict_proba"):
         return np.asarray(fitted.predict_proba(X), np.float64)
-    if model.target.classes is not None:
+    if model.target.classes is not None:  # votes without probabilities
         return model.predictions(X, n_threads=resolve_n_jobs(None))
     predicted = np.asarray(fitted.predict(X), np.float64)
     return predicted.reshape(len(predicted), -1)

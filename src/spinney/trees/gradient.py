@@ -39,6 +39,8 @@ class GradientTreeSettings:
     min_child_weight: float = 0.0
     l1: float = 0.0
     l2: float = 0.0
+    max_step: float = 0.0
+    """Largest magnitude of a leaf's value, before the learning rate; 0: no limit."""
     min_split_gain: float = 0.0
     """Loss that a split must remove more than, or it is not made."""
     prune_gain: float = 0.0
@@ -60,6 +62,15 @@ class GradientTreeSettings:
     interactions: tuple[tuple[int, ...], ...] | None = None
     """Groups of features that may occur together on a path; they may overlap."""
 
+    @property
+    def bounded_by(self) -> str:
+        """Parameters that may move the value of a leaf from where its sums say; empty: none."""
+        names = {
+            "monotonic_cst": self.monotone is not None,
+            "max_delta_step": self.max_step > 0.0,
+        }
+        return " and ".join(name for name, is_set in names.items() if is_set)
+
     def to_native(self, seed: int) -> _ext.GradientTreeSettings:
         """Make the native twin, where 0 stands for no limit; ``seed`` decides drawn features."""
         native = _ext.GradientTreeSettings()
@@ -70,6 +81,7 @@ class GradientTreeSettings:
         native.min_child_weight = self.min_child_weight
         native.l1 = self.l1
         native.l2 = self.l2
+        native.max_step = self.max_step
         native.min_split_gain = self.min_split_gain
         native.prune_gain = self.prune_gain
         native.max_features = self.max_features

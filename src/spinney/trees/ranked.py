@@ -1,7 +1,7 @@
 """Growing trees on ranks: forests, and single trees."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -24,6 +24,7 @@ CRITERIA = {
     "gain_ratio": _ext.NodeCriterion.GAIN_RATIO,
     "squared": _ext.NodeCriterion.SQUARED,
     "poisson": _ext.NodeCriterion.POISSON,
+    "absolute": _ext.NodeCriterion.ABSOLUTE,
 }
 """What a split lowers, or raises: see ``native/trees/forest_rows.hpp``."""
 
@@ -74,6 +75,10 @@ class TreeTarget:
     scales: tuple[float, float]
     """Units of numbers and weights."""
     criterion: _ext.NodeCriterion
+    targets: FloatArray = field(default_factory=lambda: np.empty(0))
+    """(n_rows,) for absolute error, whose values are chosen from them; else none."""
+    is_whole: bool = False
+    """For absolute error: weights are whole, and numbers are multiples of them."""
 
     @property
     def width(self) -> int:
@@ -82,12 +87,14 @@ class TreeTarget:
 
     def to_native(self, places: Places | None = None) -> _ext.ForestTarget:
         """Make the native twin; with ``places``, for a table that has more rows."""
-        classes, numbers, weights = self.classes, self.numbers, self.weights
+        by_row: tuple[AnyArray, ...]
+        by_row = (self.classes, self.numbers, self.weights, self.targets)
         if places is not None:
-            classes, numbers = places.spread(classes), places.spread(numbers)
-            weights = places.spread(weights)
+            by_row = tuple(places.spread(values) for values in by_row)
+        classes, numbers, weights, targets = by_row
+        own = (targets, self.is_whole)
         return _ext.ForestTarget(
-            classes, numbers, weights, self.centre, self.scales, self.criterion
+            classes, numbers, weights, self.centre, self.scales, self.criterion, own
         )
 
     @classmethod
@@ -130,6 +137,21 @@ class TreeTarget:
             (math.ldexp(1.0, product_exponent), math.ldexp(1.0, exponent)),
             CRITERIA[criterion],
         )
+
+    @classmethod
+    def of_medians(
+        cls, targets: FloatArray, weights: FloatArray | None, *, n_drawn: int = 0
+    ) -> Self:
+        """Take (n_rows, 1) finite numbers, to be judged by absolute error."""
+        made = cls.of_numbers(targets, weights, criterion="absolute", n_drawn=n_drawn)
+        own = np.ascontiguousarray(targets[:, 0])
+        if weights is None:
+            return replace(made, targets=own, is_whole=True)
+        # What fixed_products calls repetitions: whole numbers, whose products are exact.
+        if float(weights.sum()) >= 2.0**31 or not np.array_equal(weights, np.rint(weights)):
+            return replace(made, targets=own)
+        scales, whole = (made.scales[0], 1.0), weights.astype(np.int64)
+        return replace(made, weights=whole, scales=scales, targets=own, is_whole=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,7 +60,13 @@ bool same(const BestRow& a, const BestRow& b) {
 void check_kernels(const Rows& rows, std::size_t first) {
     const std::size_t n = rows.keys.size();
     const std::size_t last = n - 1;
-    std::vector<double> gains(n);
+    std::vector<double> gains(n + kCutPadding);
+    std::vector<ScalarPair> sums(n + kCutPadding);
+    for (std::size_t i = 0; i < n; ++i) sums[i] = {rows.numbers[i], rows.weights[i]};
+    std::vector<std::uint64_t> counts = rows.counts;
+    counts.resize(n + kCutPadding, 3);
+    std::vector<std::uint32_t> keys = rows.keys;
+    keys.resize(n + kCutPadding, 7);
     ScalarNode node;
     node.number = Narrowing::below(rows.magnitude);
     node.weight = Narrowing::below(rows.weights.back());
@@ -76,12 +82,11 @@ void check_kernels(const Rows& rows, std::size_t first) {
     for (const Isa isa : {Isa::kPortable, Isa::kAvx2, Isa::kAvx512}) {
         if (isa > best_isa()) continue;
         use_isa(isa);
-        CHECK(same(scalar, SPINNEY_CUT_KERNEL(best_scalar_row)(
-                               rows.numbers.data(), rows.weights.data(), rows.keys.data(), 16,
-                               first, last, node, gains.data())));
-        CHECK(same(binary,
-                   SPINNEY_CUT_KERNEL(best_binary_row)(rows.counts.data(), rows.keys.data(), 16,
-                                                       first, last, classes, gains.data())));
+        CHECK(same(scalar, SPINNEY_CUT_KERNEL(best_scalar_row)(sums.data(), keys.data(), 16, first,
+                                                               last, node, gains.data())));
+        CHECK(
+            same(binary, SPINNEY_CUT_KERNEL(best_binary_row)(counts.data(), keys.data(), 16, first,
+                                                             last, classes, gains.data())));
     }
 }
 

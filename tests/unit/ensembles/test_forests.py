@@ -261,7 +261,7 @@ def test_criteria_of_numbers():
         (RandomForestClassifier, {"sampler": "jackknife"}),
         (RandomForestClassifier, {"voting": "loud"}),
         (RandomForestClassifier, {"search": "random"}),
-        (RandomForestRegressor, {"criterion": "absolute_error"}),
+        (RandomForestRegressor, {"criterion": "absolute"}),
         (RandomForestRegressor, {"max_samples": 0.0}),
         (RandomForestRegressor, {"oob_score": "r2"}),
         (ExtraTreesRegressor, {"block_length": 0}),

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from spinney import AdaBoostClassifier
+from spinney import AdaBoostClassifier, DecisionTreeClassifier
 from spinney.datasets import make_toy10
 from spinney.plots import (
     plot_adaboost_rounds,
@@ -17,9 +17,10 @@ from spinney.plots import (
     plot_error_correlation,
     plot_margin_distribution,
     plot_margin_losses,
+    plot_tree,
     plot_weight_history,
 )
-from spinney.plots.canvas import COLOURS, DASHES, pick
+from spinney.plots.canvas import COLOURS, DASHES, legend_name, pick, plain
 from spinney.theory import decompose_squared
 
 TOY = make_toy10()
@@ -73,3 +74,50 @@ def test_without_matplotlib_the_error_says_what_to_do(monkeypatch):
 def test_lines_that_follow_each_other_differ_in_colour_and_dash():
     looks = [(pick(COLOURS, place), str(pick(DASHES, place))) for place in range(len(COLOURS))]
     assert len(set(looks)) == len(np.unique([colour for colour, _ in looks])) == len(COLOURS)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("$a$", r"\$a\$"),
+        ("two\nlines\tand a bell\a", "two lines and a bell"),
+        ("", "(no name)"),
+        ("x" * 40, "x" * 16 + "…" + "x" * 15),
+        ("größe_ω", "größe_ω"),
+        (3, "3"),
+    ],
+)
+def test_names_are_shown_as_they_are(name, shown):
+    assert plain(name) == shown
+    ax = plot_margin_losses()
+    ax.set_title(plain(name))
+    ax.figure.draw_without_rendering()
+    assert ax.title._preprocess_math(ax.title.get_text())[1] is False  # no formula
+
+
+def test_legends_keep_names_that_begin_with_an_underscore():
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    ax.plot([0, 1], label=legend_name("_hidden"))
+    assert [text.get_text() for text in ax.legend().get_texts()] == [" _hidden"]
+    assert legend_name("seen") == "seen"
+
+
+HOSTILE = "$\\frac{1}$ _<b>\n and a name that goes on for rather longer than anybody would like"
+
+
+def test_figures_of_older_kinds_take_hostile_names():
+    import pandas as pd
+
+    frame = pd.DataFrame(TOY.X, columns=[HOSTILE, "_$"])
+    labels = np.where(TOY.y > 0, "$yes$", "_no")
+    fitted = AdaBoostClassifier(n_estimators=3, store_weights=True).fit(frame, labels)
+    for ax in (
+        plot_adaboost_rounds(fitted, frame, labels)[0],
+        plot_decision_regions(fitted, frame, labels, names=[HOSTILE])[0, 0],
+        plot_error_correlation(np.eye(2), [HOSTILE, "_$x$"]),
+        plot_bias_variance(decompose_squared([[1.0], [2.0]], [1.0]), ["tree"], name=HOSTILE),
+        plot_tree(DecisionTreeClassifier().fit(frame, labels)),
+    ):
+        ax.figure.draw_without_rendering()

@@ -10,7 +10,9 @@ import pytest
 from tests.unit.report.tables import HOSTILE, hostile_table, mixed_table
 
 import spinney
+from spinney.model.links import apply_link
 from spinney.report import write_report
+from spinney.report.page import asset
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(
@@ -156,6 +158,42 @@ def test_the_panel_says_what_the_model_says_to_the_last_bit(name, open_page, req
     expected = fitted.predict(rows)[:, None] if name == "numbers" else fitted.predict_proba(rows)
     assert len(np.unique(expected[:, 0])) > 20
     assert said.tobytes() == np.ascontiguousarray(expected).tobytes()
+
+
+def test_exp_and_links_of_the_page_have_the_bits_of_the_compiled_ones(browser):
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(size=30_000) * 10.0 ** rng.integers(-8, 3, 30_000), [0.0, -0.0]])
+    x = np.append(x, [708.5, -708.5, 1e6, -1e6, 5e-324])
+    page = browser.new_page()
+    page.evaluate(asset("model.js") + "; window.links = LINKS")
+    scores = x[: len(x) // 3 * 3].reshape(-1, 3)
+    for link, given in {"log": x[:, None], "logistic": x[:, None], "softmax": scores}.items():
+        ask = "([link, rows]) => rows.map(row => links[link](row).map(String))"
+        said = np.array(page.evaluate(ask, [link, given.tolist()])).astype(np.float64)
+        assert said.tobytes() == apply_link(link, given).tobytes(), link
+    page.close()
+
+
+LINKS = {
+    "half the log-odds": spinney.AdaBoostClassifier(n_estimators=8),
+    "mean of shares": spinney.RandomForestClassifier(n_estimators=8, max_leaf_nodes=20),
+    "log": spinney.GradientBoostingRegressor(loss="poisson", max_iter=8),
+    "exponential": spinney.GradientBoostingClassifier(loss="exponential", max_iter=8),
+    "one tree": spinney.DecisionTreeRegressor(max_depth=4),
+}
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_the_page_finds_itself_right_whatever_the_link(name, open_page, tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(200, 3)), 1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:4, 0] = [np.inf, -np.inf, -0.0, 1e300]
+    y = (np.nan_to_num(X[:, 1]) + rng.normal(size=200) > 0).astype(int)
+    path = tmp_path / "report.html"
+    write_report(LINKS[name].fit(X, y), X, y, path)
+    check = open_page(path).locator("#self-check")
+    assert check.get_attribute("data-equal") == check.get_attribute("data-rows") == "60"
 
 
 def test_the_page_shows_hostile_text_and_obeys_none(open_page, classes):

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 from tests.unit.report.tables import hostile_table, mixed_table
 
 import spinney
@@ -137,6 +138,13 @@ def test_leaks_duplicates_drift_and_shared_rows_are_told():
         spinney.BaggingClassifier(n_estimators=3),
         spinney.RotationForestClassifier(n_estimators=3),
         spinney.MarginBoostClassifier(),
+        spinney.VotingClassifier([("a", spinney.ExtraTreesClassifier(n_estimators=3))]),
+        spinney.VotingClassifier(
+            [("a", spinney.DecisionTreeClassifier(max_depth=2))], voting="soft"
+        ),
+        spinney.StackingClassifier([("a", spinney.DecisionTreeClassifier(max_depth=2))]),
+        spinney.CalibratedClassifier(spinney.GradientBoostingClassifier(max_iter=3)),
+        spinney.BaggingClassifier(LogisticRegression(), n_estimators=3),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
@@ -155,6 +163,7 @@ def test_every_family_of_classifiers_has_a_report(estimator):
         spinney.QuantileForestRegressor(n_estimators=5),
         spinney.AdaBoostRegressor(n_estimators=5),
         spinney.L2BoostRegressor(),
+        spinney.StackingRegressor([("a", spinney.DecisionTreeRegressor(max_depth=2))]),
         spinney.ExtraTreesRegressor(n_estimators=5),
         spinney.GradientBoostingRegressor(loss="poisson", max_iter=5),
     ],
@@ -174,6 +183,37 @@ def test_isolation_forests_and_several_outputs_have_reports():
     assert "card" in Outline(report_html(outlook, X)).ids
     both = spinney.RandomForestRegressor(n_estimators=3).fit(X, X[:, :2])
     assert "performance" in Outline(report_html(both, X, X[:, :2])).ids
+
+
+def test_bare_models_sparse_tables_weights_and_odd_numbers_have_reports():
+    from scipy.sparse import csr_matrix
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    X[:3, 0], X[3:9, 1], X[:, 2] = np.inf, np.nan, 0.0
+    y = rng.normal(size=120) + np.arange(120) / 40
+    fitted = spinney.GradientBoostingRegressor(max_iter=5).fit(X, y)
+    weights = rng.integers(0, 3, 120)
+    assert "card" in Outline(report_html(fitted.model_, X, y, sample_weight=weights)).ids
+    assert "card" in Outline(report_html(fitted, X[:2], y[:2])).ids
+    sparse = csr_matrix(np.where(np.abs(X) > 1, np.nan_to_num(X, posinf=9), 0.0))
+    fitted = spinney.GradientBoostingRegressor(max_iter=5).fit(sparse, y)
+    assert "card" in Outline(report_html(fitted, sparse, y, train=sparse)).ids
+
+
+def test_proofs_and_the_bounds_of_theory_are_told():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 2))
+    y = (X[:, 0] > 0) * 1
+    model = spinney.GradientBoostingClassifier(max_iter=5, monotonic_cst=[1, 0])
+    text = report_html(model.fit(X, y), X, y)
+    assert "proved" in text
+    assert "x0" in text[text.index('id="certificates"') :]
+    booster = spinney.AdaBoostClassifier(n_estimators=5, store_weights=True).fit(X, y)
+    text = report_html(booster, X[:100], y[:100], train=(X, y))
+    assert "Bounds of boosting theory" in text
+    assert "boosting struggled most" in text
+    assert "need the training rows" in report_html(booster, X[:100], y[:100])
 
 
 def test_a_model_too_large_for_the_page_is_left_out_and_that_is_said(binary, monkeypatch):
@@ -203,12 +243,8 @@ def test_writing_replaces_the_file_at_once(binary, tmp_path):
 
 def test_wrong_input_is_refused_in_words(binary):
     fitted, X, y = binary
-    with pytest.raises(InvalidInputType, match="fitted estimator of Spinney"):
+    with pytest.raises(InvalidInputType, match="about a fitted estimator or a model_ of Spinney"):
         report_html(object(), X, y)
-    tree = spinney.DecisionTreeClassifier(max_depth=2)
-    votes = spinney.VotingClassifier([("a", tree)]).fit(X, y)
-    with pytest.raises(InvalidInputType, match="A VotingClassifier has no model of its own"):
-        report_html(votes, X, y)
     with pytest.raises(InvalidInput, match="labels the model does not know: 'maybe'"):
         report_html(fitted, X[:3], ["yes", "no", "maybe"])
     with pytest.raises(InvalidInput, match="at least 2"):

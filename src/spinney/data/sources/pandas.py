@@ -46,20 +46,30 @@ def few_rows(
 ) -> list[list[Any]] | None:
     """Give the values of a frame of at most ``most`` rows and exactly these columns, row by row.
 
-    None for every other table. A column made of categories stands only for categories.
+    The columns may stand in another order. None for every other table. A column made of categories
+    stands only for categories.
     """
     pd = sys.modules.get("pandas")
     if pd is None or type(X) is not pd.DataFrame or not 0 < len(X) <= most:
         return None
-    if X.columns.tolist() != list(names):
-        return None
-    for dtype, may_be_category in zip(X.dtypes.tolist(), categorical, strict=True):
+    columns, order = X.columns.tolist(), None
+    if columns != list(names):
+        if len(columns) != len(names) or set(columns) != set(names):
+            return None
+        order = [columns.index(name) for name in names]
+    dtypes = _reordered(X.dtypes.tolist(), order)
+    for dtype, may_be_category in zip(dtypes, categorical, strict=True):
         if not may_be_category and isinstance(dtype, pd.CategoricalDtype):
             return None
     if len(X) <= _SINGLE_ROWS:
-        return [X.iloc[i].tolist() for i in range(len(X))]
-    rows: list[list[Any]] = X.to_numpy(object).tolist()
-    return rows
+        rows: list[list[Any]] = [X.iloc[i].tolist() for i in range(len(X))]
+    else:
+        rows = X.to_numpy(object).tolist()
+    return [_reordered(row, order) for row in rows]
+
+
+def _reordered(items: list[Any], order: list[int] | None) -> list[Any]:
+    return items if order is None else [items[place] for place in order]
 
 
 def _is_one_float_type(dtypes: list[Any]) -> bool:

@@ -16,6 +16,7 @@ from spinney.ensembles.forests.rules import (
     TWO_CLASS_CRITERIA,
 )
 from spinney.ensembles.sharing import ranks_of
+from spinney.ensembles.trees.growing import ONE_TARGET, number_target
 from spinney.ensembles.trees.limits import n_drawn
 from spinney.errors import InvalidInput, InvalidParameter, SmallWeights
 from spinney.model import Policy, TreeForest
@@ -133,19 +134,17 @@ def _target(rows: ForestRows, criterion: str, bags: Bags) -> TreeTarget:
             )
         own = CLASS_CRITERIA[criterion]
         return TreeTarget.of_classes(y, n_classes, weights, criterion=own)
+    if criterion in ONE_TARGET and y.shape[1] > 1:
+        raise InvalidInput(
+            f"criterion={criterion!r} takes one output, but y has {y.shape[1]}. Fit one forest "
+            "each, or use 'squared_error'."
+        )
     if criterion == "poisson":
         _check_poisson(y)
-    return TreeTarget.of_numbers(
-        y, weights, criterion=NUMBER_CRITERIA[criterion], n_drawn=bags.most
-    )
+    return number_target(y, weights, NUMBER_CRITERIA[criterion], n_drawn=bags.most)
 
 
 def _check_poisson(y: AnyArray) -> None:
-    if y.shape[1] > 1:
-        raise InvalidInput(
-            f"criterion='poisson' takes one output, but y has {y.shape[1]}. Fit one forest each, "
-            "or use 'squared_error'."
-        )
     if (y < 0).any():
         raise InvalidInput(
             "Some value(s) of y are negative which is not allowed for Poisson regression. Give "

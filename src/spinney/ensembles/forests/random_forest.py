@@ -189,9 +189,10 @@ class RandomForestRegressor(NumberForest):
     """A random forest for numbers.
 
     The parameters are those of :class:`RandomForestClassifier` without ``class_weight`` and
-    ``voting``. ``criterion`` is "squared_error", "friedman_mse" (the same) or "poisson" (half the
-    deviance; y must not be negative). Several targets (2-D ``y``) share trees whose leaves are
-    vectors. Out-of-bag answers are ``oob_prediction_``, scores are R².
+    ``voting``. ``criterion`` is "squared_error", "friedman_mse" (the same), "absolute_error"
+    (leaves are medians; every cut is tried, whatever ``search`` says) or "poisson" (half the
+    deviance; y must not be negative); the last two take one target. Several targets (2-D ``y``)
+    share trees whose leaves are vectors. Out-of-bag answers are ``oob_prediction_``, scores are R².
 
     Examples
     --------

@@ -35,7 +35,12 @@ CLASS_CRITERIA = {
 TWO_CLASS_CRITERIA = ("dkm", "hellinger")
 NOT_PRUNED = ("twoing", "hellinger", "gain_ratio")
 """Criteria whose gains are no decrease of something that adds up over leaves."""
-NUMBER_CRITERIA = {"squared_error": "squared", "friedman_mse": "squared", "poisson": "poisson"}
+NUMBER_CRITERIA = {
+    "squared_error": "squared",
+    "friedman_mse": "squared",
+    "absolute_error": "absolute",
+    "poisson": "poisson",
+}
 """Criteria of regressors. Friedman's improvement of a split is the decrease of squared error."""
 
 

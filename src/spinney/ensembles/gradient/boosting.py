@@ -5,6 +5,8 @@ import contextlib
 import copy
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from time import monotonic
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,79 +15,32 @@ from sklearn.utils.validation import check_is_fitted
 from spinney.data.table import Kind
 from spinney.data.target import Target
 from spinney.ensembles.estimator import Estimator
-from spinney.ensembles.fitting import IntakeSettings, Reading
+from spinney.ensembles.fitting import Reading
 from spinney.ensembles.fitting import read_rows as read_training_rows
-from spinney.ensembles.gradient.plan import Plan, policy_of, round_settings
-from spinney.ensembles.gradient.rounds import RoundSettings, boost_rounds
+from spinney.ensembles.gradient.callbacks import Callback, read_callbacks
+from spinney.ensembles.gradient.fold_curve import FoldCurve, curve_of_folds, rows_of_folds
+from spinney.ensembles.gradient.given import Given, stops_by_folds
+from spinney.ensembles.gradient.offsets import read_offset
+from spinney.ensembles.gradient.plan import Plan, round_settings
+from spinney.ensembles.gradient.rounds import Booster, RoundSettings, boost_rounds
 from spinney.ensembles.gradient.rows import (
+    BoostingRows,
     HeldOut,
     arrange_rows,
     bins_digest,
-    draw_held_out,
-    read_held_out,
     warn_of_small_weights,
 )
-from spinney.ensembles.gradient.stopping import Watch
+from spinney.ensembles.gradient.stopping import STOPS, Clock
 from spinney.ensembles.gradient.sums import BoostedSum
-from spinney.ensembles.parameters import (
-    Boolean,
-    Checked,
-    Choice,
-    Fraction,
-    Integer,
-    Jobs,
-    Nothing,
-    Real,
-    Rule,
-    Scoring,
-    Seed,
-    either,
-)
-from spinney.errors import InterruptedFit, InvalidInput, InvalidModel, InvalidParameter
+from spinney.errors import InterruptedFit, InvalidInput, InvalidModel, InvalidParameter, OutOfTime
 from spinney.losses import Loss
 from spinney.model import Model, TreeForest
+from spinney.model.compiled import CompiledModel
 from spinney.model.links import apply_link
 from spinney.model.model import State
 from spinney.randomness import seed_from
 from spinney.trees.gradient import check_factors
 from spinney.typing import AnyArray, CodeArray, FloatArray, TableLike
-
-BOOSTING_RULES: Mapping[str, Rule] = {
-    "learning_rate": Real(0.0, above=True),
-    "max_iter": Integer(1),
-    "max_leaf_nodes": either(Integer(2), Nothing("no limit")),
-    "max_depth": either(Integer(1), Nothing("no limit")),
-    "growth": Choice(("leaf_wise", "level_wise")),
-    "min_samples_leaf": Integer(1),
-    "min_child_weight": Real(0.0),
-    "l2_regularization": Real(0.0),
-    "l1_regularization": Real(0.0),
-    "min_split_gain": Real(0.0),
-    "prune_gain": Real(0.0),
-    "subsample": Fraction(),
-    "max_features": Fraction(),
-    "max_features_per_tree": Fraction(),
-    "max_bins": Integer(2, 255),
-    "categorical_features": Checked("'from_dtype', None, a mask, positions or names"),
-    "monotonic_cst": Checked("None, -1, 0 or 1 per feature, or a dict from names to these"),
-    "interaction_cst": Checked("None, 'pairwise', 'no_interactions' or groups of features"),
-    "unseen": Choice(("missing", "error")),
-    "extra_columns": Choice(("error", "ignore")),
-    "warm_start": Boolean(),
-    "early_stopping": either(Choice(("auto",)), Boolean()),
-    "scoring": Scoring(),
-    "validation_fraction": either(
-        Fraction(below_one=True), Integer(1), Nothing("stopping on the training rows")
-    ),
-    "n_iter_no_change": Integer(1),
-    "tol": Real(0.0),
-    "verbose": either(Boolean(), Integer(0)),
-    "random_state": Seed(),
-    "n_jobs": Jobs(),
-}
-
-AUTO_STOPPING_ROWS = 10_000
-"""``early_stopping="auto"`` stops early on tables with more rows."""
 
 
 class GradientBoosting(Estimator):
@@ -100,9 +55,14 @@ class GradientBoosting(Estimator):
         y: Any,
         sample_weight: Any = None,
         *,
+        offset: Any = None,
         X_val: TableLike = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        offset_val: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        callbacks: Any = None,
     ) -> Self:
         """Add trees along the negative gradient of the loss.
 
@@ -115,67 +75,116 @@ class GradientBoosting(Estimator):
         y : n labels or numbers
         sample_weight : n numbers, optional
             A weight of k counts as the row k times; rows of weight 0 are as if absent.
-        X_val, y_val, sample_weight_val : optional
+        offset : n numbers, optional
+            Added to the raw scores, such as the logarithm of an exposure under Poisson loss; of
+            more than two classes (n, n_classes). ``predict`` has to be given it too.
+        X_val, y_val, sample_weight_val, offset_val : optional
             Rows to measure rounds on, for early stopping, in place of rows split off X. Their
             weights count in the score only, and class weights do not.
+        groups, time : n labels, n sortable keys, optional
+            How ``early_stopping="cv"`` divides rows: no group is divided, and nothing is learnt
+            from the future.
+        callbacks : callable or list of callables, optional
+            Called after every round with a view of it: ``round``, ``train_score``,
+            ``validation_score``, ``seconds``, and ``model``, which is made when it is asked for.
+            One that gives True ends the fit after this round.
 
         Returns
         -------
         self
         """
+        began = monotonic()
         self._check_parameters()
-        plan = self._plan(X, y, sample_weight, (X_val, y_val, sample_weight_val))
+        given = Given(
+            X=X,
+            y=y,
+            sample_weight=sample_weight,
+            offset=offset,
+            X_val=X_val,
+            y_val=y_val,
+            sample_weight_val=sample_weight_val,
+            offset_val=offset_val,
+            groups=groups,
+            time=time,
+        )
+        plan, folds = self._plan(given, began, read_callbacks(callbacks))
+        booster = Booster(plan.rows, plan.loss, plan.settings)
+        curve = None
+        if folds is not None:
+            curve = curve_of_folds(plan, booster, folds, self._twin)
+            booster.settings = replace(plan.settings, max_rounds=curve.best_round)
+            plan = replace(plan, stops_early=False, settings=booster.settings)
         grown = self._resume(plan) if self._goes_on() else BoostedSum.start(plan.rows, plan.loss)
         watch = plan.watch(lambda: self._twin(plan.freeze(grown)), grown.n_rounds)
         plan.rows.tables.clear()  # from here on there are only bins
         with contextlib.nullcontext() if watch is None else watch.progress:
             if watch is not None and not self._goes_on():
-                watch.look(grown)
-            self._boost(plan, grown, watch)
+                watch.measure(grown)
+            reason = boost_rounds(booster, grown, watch)
+        self._learn_from(plan, reason, grown)
+        self._keep_curve(curve)
         return self
 
     def _plan(
-        self, X: TableLike, y: Any, sample_weight: Any, given: tuple[TableLike, Any, Any]
-    ) -> Plan:
-        """Read and bin everything; ``given`` are the user's own validation rows."""
+        self, given: Given, began: float, callbacks: tuple[Callback, ...]
+    ) -> tuple[Plan, list[BoostingRows] | None]:
+        """Read and bin everything; the folds are there if they decide how many rounds there are."""
         params = self._parameters()
+        given.check(params)
         intake = self._intake_settings(multi_output=False)
-        reading = read_training_rows(X, y, sample_weight, intake)
+        reading = read_training_rows(given.X, given.y, given.sample_weight, intake)
         loss = self._loss(reading.target)
         self._check_reading(reading, loss)
         seed = self._seed if self._goes_on() else self._draw_seed()
         settings = round_settings(params, reading.schema, loss, intake, seed=seed)
-        stops, held_out = _validation(params, reading, given, seed, intake)
+        stops, held_out = given.held_out(params, reading, seed, intake, loss.n_outputs)
         if isinstance(held_out, HeldOut):
             self._check_held_out(held_out, reading, loss)
         factors = self._factors(reading)
         if factors is not None:
             check_factors(factors)  # before anything is summed
-        rows = arrange_rows(reading, factors, held_out, intake)
+        offset = given.offset_of(reading, loss.n_outputs)
+        _check_scorer(params, offset)
+        rows = arrange_rows(reading, factors, held_out, intake, offset)
         if not settings.leaves_count_rows:
             warn_of_small_weights(rows, settings.tree.min_samples_leaf)
-        return Plan(params, reading.schema, rows, loss, settings, stops)
+        clock = Clock(began, params["time_budget"])
+        plan = Plan(params, reading.schema, rows, loss, settings, stops, clock, callbacks)
+        if not stops_by_folds(params):
+            return plan, None
+        return plan, rows_of_folds(rows, given.folds(params, reading, seed), reading.table)
 
     def _goes_on(self) -> bool:
         """Tell whether ``fit`` goes on with the model of the last one."""
         return bool(self._parameters()["warm_start"]) and hasattr(self, "model_")
 
-    def _boost(self, plan: Plan, grown: BoostedSum, watch: Watch | None) -> None:
-        """Add the rounds, and become the estimator that learnt them."""
-        was_interrupted = boost_rounds(plan.rows, plan.loss, plan.settings, grown, watch)
+    def _learn_from(self, plan: Plan, reason: str, grown: BoostedSum) -> None:
+        """Become the estimator that learnt these rounds."""
         self._adopt(plan.freeze(grown))
         self.train_score_ = np.array(grown.train_scores)
         self.validation_score_ = np.array(grown.validation_scores)
         self.do_early_stopping_ = plan.stops_early
+        self.stopped_by_ = reason
         self._seed = plan.settings.seed
         self._bins = bins_digest(plan.rows.binned.features)
-        if was_interrupted:
+        self._has_offset = plan.rows.offset is not None
+        if reason in ("interrupt", "time_budget"):
+            cause = "interrupted" if reason == "interrupt" else "out of its time_budget"
             warnings.warn(
-                f"fit was interrupted after {grown.n_rounds} of {plan.settings.max_rounds} rounds "
+                f"fit was {cause} after {grown.n_rounds} of {plan.settings.max_rounds} rounds "
                 "and keeps them. Set warm_start=True and call fit again to add the others.",
-                InterruptedFit,
+                InterruptedFit if reason == "interrupt" else OutOfTime,
                 stacklevel=3,
             )
+
+    def _keep_curve(self, curve: FoldCurve | None) -> None:
+        """Keep what folds said of each round; without folds, forget what earlier ones said."""
+        for name in ("cv_score_", "cv_score_error_"):
+            self.__dict__.pop(name, None)
+        if curve is not None:
+            self.do_early_stopping_ = True
+            self.stopped_by_ = curve.reason if self.stopped_by_ == "max_iter" else self.stopped_by_
+            self.cv_score_, self.cv_score_error_ = curve.scores, curve.errors
 
     @abc.abstractmethod
     def _loss(self, target: Target) -> Loss:
@@ -213,6 +222,7 @@ class GradientBoosting(Estimator):
 
     def _twin(self, model: TreeForest) -> Any:
         twin = copy.copy(self)
+        twin._has_offset = False  # noqa: SLF001 - whatever the fit before had
         twin._adopt(model)  # noqa: SLF001 - a copy of its own class
         return twin
 
@@ -255,17 +265,46 @@ class GradientBoosting(Estimator):
                 raise InvalidModel("boosting adds a tree to every output in turn, in whole rounds")
         super()._adopt(model)
 
-    def _raw_scores(self, X: TableLike) -> FloatArray:
+    def _raw_scores(self, X: TableLike, offset: Any = None) -> FloatArray:
         check_is_fitted(self)
         table = self.model_.conform(X, type(self).__name__)
-        return self.model_.raw_scores(table, n_threads=self._n_threads())
+        moved = self._offset_for(offset, table.n_rows)
+        return self.model_.raw_scores(table, n_threads=self._n_threads()) + moved
 
-    def _staged_scores(self, X: TableLike) -> Iterator[FloatArray]:
+    def _staged_scores(self, X: TableLike, offset: Any = None) -> Iterator[FloatArray]:
         check_is_fitted(self)
         table = self.model_.conform(X, type(self).__name__)
-        return self.model_.staged_scores(
+        moved = self._offset_for(offset, table.n_rows)
+        stages = self.model_.staged_scores(
             table, trees_per_stage=self.n_trees_per_iteration_, n_threads=self._n_threads()
         )
+        return (scores + moved for scores in stages)
+
+    def _predictions(self, X: Any, offset: Any = None) -> Any:
+        if offset is None and not getattr(self, "_has_offset", False):
+            return super()._predictions(X)
+        return self._through_link(self._raw_scores(X, offset))
+
+    def _offset_for(self, offset: Any, n_rows: int) -> FloatArray | float:
+        """Read the offset of rows to be predicted; one that ``fit`` had must not be forgotten."""
+        if offset is not None:
+            return read_offset(offset, n_rows, self.n_trees_per_iteration_)
+        if getattr(self, "_has_offset", False):
+            raise InvalidInput(
+                f"This {type(self).__name__} was fitted with offset=, and without it raw scores "
+                "are not complete. Give offset= here too, zeros for rows that have none; "
+                "model_.raw_scores tells what the trees say."
+            )
+        return 0.0
+
+    def compile(self) -> CompiledModel:
+        """Give the fitted model as a small function of one row, for serving.
+
+        As of other estimators; not after a fit with ``offset``, which the function does not know.
+        """
+        self._check_fitted()
+        self._offset_for(None, 0)
+        return super().compile()
 
     def apply(self, X: TableLike) -> CodeArray:
         """Find the leaf each row falls into, by its number within its tree.
@@ -312,47 +351,41 @@ class GradientBoosting(Estimator):
     def _attributes(self) -> State:
         meta = {"seed": self._seed, "bins": self._bins, "early_stopping": self.do_early_stopping_}
         scores = {"train_score": self.train_score_, "validation_score": self.validation_score_}
+        if self._has_offset:
+            meta["offset"] = True
+        if self.stopped_by_ != "max_iter":
+            meta["stopped_by"] = self.stopped_by_
+        if hasattr(self, "cv_score_"):
+            scores |= {"cv_score": self.cv_score_, "cv_score_error": self.cv_score_error_}
         return meta, scores
 
     def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-        types = {"seed": int, "bins": str, "early_stopping": bool}
+        always = {"seed": int, "bins": str, "early_stopping": bool}
+        types = always | {"offset": bool, "stopped_by": str}
+        scores = {"train_score", "validation_score"}
         if (
-            {name: type(value) for name, value in meta.items()} != types
+            not set(always) <= set(meta) <= set(types)
+            or any(type(value) is not types[name] for name, value in meta.items())
             or not 0 <= meta["seed"] < 2**64
             or len(meta["bins"]) != 64
-            or set(arrays) != {"train_score", "validation_score"}
-            or any(scores.dtype != "<f8" or scores.ndim != 1 for scores in arrays.values())
+            or meta.get("offset") is False
+            or meta.get("stopped_by", STOPS[0]) not in STOPS
+            or set(arrays) not in (scores, scores | {"cv_score", "cv_score_error"})
+            or any(numbers.dtype != "<f8" or numbers.ndim != 1 for numbers in arrays.values())
         ):
             raise InvalidModel("what the estimator knows beside its model is missing or unknown")
         self._seed, self._bins = meta["seed"], meta["bins"]
         self.do_early_stopping_ = meta["early_stopping"]
-        self.train_score_ = arrays["train_score"].copy()
-        self.validation_score_ = arrays["validation_score"].copy()
+        self.stopped_by_ = meta.get("stopped_by", "max_iter")
+        self._has_offset = meta.get("offset", False)
+        for name, numbers in arrays.items():
+            setattr(self, f"{name}_", numbers.copy())
 
 
-def _validation(
-    params: Mapping[str, Any],
-    reading: Reading,
-    given: tuple[TableLike, Any, Any],
-    seed: int,
-    settings: IntakeSettings,
-) -> tuple[bool, AnyArray | HeldOut | None]:
-    """Tell whether to stop early, and give the rows that decide when, if they do not train."""
-    X_val, y_val, sample_weight_val = given
-    if (X_val is None) != (y_val is None):
-        here, missing = ("y_val", "X_val") if X_val is None else ("X_val", "y_val")
-        raise InvalidInput(f"{here} is provided, but {missing} was not provided. Give both.")
-    if X_val is None and sample_weight_val is not None:
-        raise InvalidInput("sample_weight_val is provided, but X_val and y_val are not. Give them.")
-    wish = params["early_stopping"]
-    if X_val is not None:
-        if not wish:
-            raise InvalidInput(
-                "X_val and y_val are passed to fit while at the same time early_stopping is False. "
-                "Nothing would look at them: set early_stopping to True or 'auto'."
-            )
-        return True, read_held_out(given, reading, policy_of(params), settings)
-    stops = len(reading.y) > AUTO_STOPPING_ROWS if wish == "auto" else bool(wish)
-    if not stops or params["validation_fraction"] is None:
-        return stops, None
-    return stops, draw_held_out(reading, params["validation_fraction"], seed)
+def _check_scorer(params: Mapping[str, Any], offset: FloatArray | None) -> None:
+    """Refuse scorers that would ask for predictions without the offset."""
+    if offset is not None and params["early_stopping"] and callable(params["scoring"]):
+        raise InvalidParameter(
+            f"scoring={params['scoring']!r} with offset: a callable asks for predictions of rows "
+            "and cannot give their offset. Use scoring='loss', or the name of a scorer."
+        )

@@ -7,9 +7,10 @@ import numpy as np
 
 from spinney.data.target import Labels, Target
 from spinney.data.weights import weights_per_class
-from spinney.ensembles.class_scores import ClassScores
 from spinney.ensembles.fitting import Reading
-from spinney.ensembles.gradient.boosting import BOOSTING_RULES, GradientBoosting
+from spinney.ensembles.gradient.boosting import GradientBoosting
+from spinney.ensembles.gradient.class_offsets import OffsetClassScores
+from spinney.ensembles.gradient.rules import BOOSTING_RULES
 from spinney.ensembles.parameters import Checked, Choice, LossObject, Rule, either
 from spinney.losses import Loss, MultinomialLoss
 from spinney.losses.custom_loss import CLASS_LINKS, custom_loss
@@ -20,12 +21,13 @@ from spinney.typing import FloatArray, RandomState
 CLASS_WEIGHT = Checked("None, 'balanced' or a dict from class to weight")
 
 
-class GradientBoostingClassifier(ClassScores, GradientBoosting):
+class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
     """Gradient boosting of histogram trees, for classes.
 
     Two classes take one tree per round and the loss ``"logistic"`` or ``"exponential"``; more take
-    one tree per class and round, and the multinomial loss. The other parameters and attributes are
-    those of :class:`GradientBoostingRegressor`, and ``class_weight``: None, "balanced" or a dict.
+    one tree per class and round, and the multinomial loss; either may have a loss of yours. The
+    other parameters and attributes are those of :class:`GradientBoostingRegressor`, and
+    ``class_weight``: None, "balanced" or a dict.
     Class weights multiply the loss; they do not count for ``min_samples_leaf``. A single class is
     learnt too: its score is 0 and its probability 1, everywhere.
 
@@ -59,6 +61,7 @@ class GradientBoostingClassifier(ClassScores, GradientBoosting):
         min_child_weight: float = 1e-3,
         l2_regularization: float = 0.0,
         l1_regularization: float = 0.0,
+        max_delta_step: float | None = None,
         min_split_gain: float = 0.0,
         prune_gain: float = 0.0,
         subsample: float = 1.0,
@@ -73,6 +76,8 @@ class GradientBoostingClassifier(ClassScores, GradientBoosting):
         extra_columns: str = "error",
         warm_start: bool = False,
         early_stopping: bool | str = False,
+        cv: Any = 5,
+        time_budget: float | None = None,
         scoring: Any = "loss",
         validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,
@@ -91,6 +96,7 @@ class GradientBoostingClassifier(ClassScores, GradientBoosting):
         self.min_child_weight = min_child_weight
         self.l2_regularization = l2_regularization
         self.l1_regularization = l1_regularization
+        self.max_delta_step = max_delta_step
         self.min_split_gain = min_split_gain
         self.prune_gain = prune_gain
         self.subsample = subsample
@@ -105,6 +111,8 @@ class GradientBoostingClassifier(ClassScores, GradientBoosting):
         self.extra_columns = extra_columns
         self.warm_start = warm_start
         self.early_stopping = early_stopping
+        self.cv = cv
+        self.time_budget = time_budget
         self.scoring = scoring
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change

@@ -4,21 +4,22 @@ Names, order and defaults of the parameters are those of scikit-learn 1.9, and `
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from spinney.data.schema import FeatureSchema
 from spinney.ensembles.fitting import Reading
-from spinney.ensembles.gradient.boosting import BOOSTING_RULES, GradientBoosting
+from spinney.ensembles.gradient.boosting import GradientBoosting
 from spinney.ensembles.gradient.classifier import CLASS_WEIGHT, GradientBoostingClassifier
 from spinney.ensembles.gradient.regressor import LOSS_PARAMETER_RULES, GradientBoostingRegressor
-from spinney.ensembles.parameters import Choice, Rule
+from spinney.ensembles.gradient.rules import BOOSTING_RULES
+from spinney.ensembles.parameters import Boolean, Choice, Rule, either
 from spinney.errors import InvalidInput
 from spinney.losses import Loss
 from spinney.randomness import seed_from
-from spinney.typing import RandomState
+from spinney.typing import RandomState, TableLike
 
 _LOSSES = {
     "squared_error": "squared",
@@ -34,6 +35,7 @@ _NOT_OFFERED: Mapping[str, Any] = {
     "growth": "leaf_wise",
     "min_child_weight": 1e-3,
     "l1_regularization": 0.0,
+    "max_delta_step": None,
     "min_split_gain": 0.0,
     "prune_gain": 0.0,
     "leaf_steps": "newton",
@@ -42,10 +44,15 @@ _NOT_OFFERED: Mapping[str, Any] = {
     "leaves_count_rows": True,
     "unseen": "missing",
     "extra_columns": "error",
+    "cv": None,
+    "time_budget": None,
 }
 """What scikit-learn has no parameter for, and does."""
 
-_RULES = {name: rule for name, rule in BOOSTING_RULES.items() if name not in _NOT_OFFERED}
+_RULES = {
+    **{name: rule for name, rule in BOOSTING_RULES.items() if name not in _NOT_OFFERED},
+    "early_stopping": either(Choice(("auto",)), Boolean()),
+}
 
 _DOMAINS = {
     "gamma": "strictly positive y",
@@ -59,6 +66,35 @@ class _DropIn(GradientBoosting):
     loss: str
     max_bins: int
     random_state: RandomState
+
+    def fit(  # type: ignore[override]  # no more than scikit-learn takes
+        self,
+        X: TableLike,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: TableLike = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Self:
+        """Add trees along the negative gradient of the loss.
+
+        Parameters
+        ----------
+        X : table of n rows
+            pandas, polars or Arrow table, NumPy array, SciPy sparse matrix.
+        y : n labels or numbers
+        sample_weight : n numbers, optional
+            A weight of k counts as the row k times; rows of weight 0 are as if absent.
+        X_val, y_val, sample_weight_val : optional
+            Rows to measure rounds on, for early stopping, in place of rows split off X.
+
+        Returns
+        -------
+        self
+        """
+        val = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
+        return super().fit(X, y, sample_weight, **val)
 
     def _parameters(self) -> dict[str, Any]:
         params = super()._parameters()

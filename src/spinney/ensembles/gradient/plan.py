@@ -7,9 +7,11 @@ from typing import Any
 from spinney.data.schema import FeatureSchema
 from spinney.ensembles.constraints import interaction_groups, monotone_signs
 from spinney.ensembles.fitting import IntakeSettings
+from spinney.ensembles.gradient.callbacks import Callback
 from spinney.ensembles.gradient.rounds import RoundSettings
 from spinney.ensembles.gradient.rows import BoostingRows, Part
 from spinney.ensembles.gradient.stopping import (
+    Clock,
     Measure,
     StoppingRule,
     Watch,
@@ -36,6 +38,9 @@ class Plan:
     loss: Loss
     settings: RoundSettings
     stops_early: bool
+    """Whether held-out or training rows decide when this fit ends."""
+    clock: Clock
+    callbacks: tuple[Callback, ...] = ()
 
     def freeze(self, grown: BoostedSum) -> TreeForest:
         """Make the model of the trees so far."""
@@ -55,23 +60,27 @@ class Plan:
         there already.
         """
         params, rows = self.params, self.rows
-        most, verbose = self.settings.max_rounds, params["verbose"]
-        progress = Progress(most, "round", first=n_before, verbose=verbose)
-        if not self.stops_early and not verbose:
-            return Watch(None, None, None, progress) if progress.is_shown else None
+        verbose = params["verbose"]
+        progress = Progress(self.settings.max_rounds, "round", first=n_before, verbose=verbose)
+        looks = self.stops_early or bool(verbose) or bool(self.callbacks)
+        if not looks and self.clock.budget is None and not progress.is_shown:
+            return None
         uses_loss = not self.stops_early or params["scoring"] == "loss"
         twin = None if uses_loss else fitted_twin()
         train = rows.train if uses_loss else few_rows(rows, rows.train, self.settings.seed)
         rule = StoppingRule(params["n_iter_no_change"], params["tol"])
         return Watch(
-            self._measure(train, twin),
-            None if rows.validation is None else self._measure(rows.validation, twin),
+            self.measure(train, twin) if looks else None,
+            None if rows.validation is None else self.measure(rows.validation, twin),
             rule if self.stops_early else None,
+            self.clock,
             progress,
             ("loss", -1.0) if uses_loss else ("score", 1.0),
+            self.callbacks,
+            self.freeze,
         )
 
-    def _measure(self, part: Part, twin: Any) -> Measure:
+    def measure(self, part: Part, twin: Any) -> Measure:
         """Measure rows by the loss, or by a scorer that asks the twin."""
         if twin is None:
             return negative_loss(self.loss, self.rows, part, self.settings.n_threads)
@@ -111,6 +120,7 @@ def round_settings(
             min_child_weight=params["min_child_weight"],
             l1=params["l1_regularization"],
             l2=params["l2_regularization"],
+            max_step=params["max_delta_step"] or 0.0,
             min_split_gain=params["min_split_gain"],
             prune_gain=params["prune_gain"],
             max_features=params["max_features"],

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 from sklearn.base import RegressorMixin
 
 from spinney.data.target import Target
-from spinney.ensembles.gradient.boosting import BOOSTING_RULES, GradientBoosting
+from spinney.ensembles.gradient.boosting import GradientBoosting
+from spinney.ensembles.gradient.rules import BOOSTING_RULES
 from spinney.ensembles.parameters import Choice, LossObject, Nothing, Real, Rule, either
 from spinney.errors import InvalidParameter
 from spinney.losses import Loss
@@ -34,8 +35,12 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
 
     Parameters
     ----------
-    loss : {"squared", "absolute", "huber", "quantile", "poisson", "gamma", "tweedie"}
-        What is minimised; the last three model the logarithm of the mean.
+    loss : {"squared", "absolute", "huber", "quantile", "poisson", "gamma", "tweedie"} or object
+        What is minimised; the last three model the logarithm of the mean. An object has methods
+        ``value(y, raw)`` and ``gradients(y, raw)``, which give the loss of each row and its
+        derivative by the raw score, or a pair with the second derivative; and, if it likes,
+        ``hessian``, ``link``, ``inverse_link`` and ``start``. Both are compared before the first
+        round. A file keeps the link and the name of the loss, no code.
     quantile, huber_delta, tweedie_power : float
         The quantile that loss "quantile" estimates; from where loss "huber" grows linearly; the
         power of the mean that is the variance under loss "tweedie", between 1 and 2.
@@ -54,9 +59,12 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         that are already certain would have no bound.
     l2_regularization, l1_regularization : float
         Penalties of leaf values.
+    max_delta_step : float or None
+        Largest step of a leaf, before the learning rate.
     min_split_gain, prune_gain : float
         Loss that a split must remove more than to be made; and that a split with no other below
-        it must remove to be kept, once the tree is grown. Half of what XGBoost calls gain.
+        it must remove to be kept, once the tree is grown, so that a weak split above a strong one
+        survives: ``gamma`` of XGBoost is twice ``prune_gain``. Half of what XGBoost calls gain.
     leaf_steps : {"exact", "newton"}
         How far a leaf goes under Poisson, gamma and Tweedie loss: to its optimum, or one step of
         Newton's, as other libraries do. Other losses do not look at it.
@@ -81,9 +89,14 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     warm_start : bool
         Whether ``fit`` goes on with the model of the last ``fit``: up to ``max_iter`` rounds, to
         exactly the model of one uninterrupted fit on the same data.
-    early_stopping : bool or "auto"
+    early_stopping : bool, "auto" or "cv"
         Whether to stop when rounds no longer help; "auto": given ``X_val``, or more than 10 000
-        rows.
+        rows. "cv": folds choose the number of rounds, which are then learnt from all rows.
+    cv : int, splitter or iterable of (train, test)
+        The folds of ``early_stopping="cv"``. A number of folds divides classes evenly, keeps the
+        ``groups`` of ``fit`` whole, and goes forward in its ``time``.
+    time_budget : float or None
+        Seconds after which ``fit`` ends with the round it is in, and says so.
     scoring : "loss", name of a scorer, callable or None
         What early stopping looks at.
     validation_fraction : float, int or None
@@ -105,8 +118,12 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         Rounds, and trees per round.
     train_score_, validation_score_ : ndarray
         Score before the first round and after each one; for "loss" the negative mean loss. Empty
-        unless there was early stopping (or ``verbose``, for the training score).
+        unless there was early stopping (or ``verbose`` or callbacks, for the training score).
+    cv_score_, cv_score_error_ : ndarray
+        Of ``early_stopping="cv"``: mean score of the rows that folds left out, before the first
+        round and after each one, and its standard error.
     do_early_stopping_ : bool
+    stopped_by_ : {"max_iter", "early_stopping", "callback", "time_budget", "interrupt"}
     is_categorical_ : ndarray or None
     feature_importances_ : ndarray
 
@@ -144,6 +161,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         min_child_weight: float = 1e-3,
         l2_regularization: float = 0.0,
         l1_regularization: float = 0.0,
+        max_delta_step: float | None = None,
         min_split_gain: float = 0.0,
         prune_gain: float = 0.0,
         leaf_steps: str = "exact",
@@ -158,6 +176,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         extra_columns: str = "error",
         warm_start: bool = False,
         early_stopping: bool | str = False,
+        cv: Any = 5,
+        time_budget: float | None = None,
         scoring: Any = "loss",
         validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,
@@ -179,6 +199,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         self.min_child_weight = min_child_weight
         self.l2_regularization = l2_regularization
         self.l1_regularization = l1_regularization
+        self.max_delta_step = max_delta_step
         self.min_split_gain = min_split_gain
         self.prune_gain = prune_gain
         self.leaf_steps = leaf_steps
@@ -193,6 +214,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         self.extra_columns = extra_columns
         self.warm_start = warm_start
         self.early_stopping = early_stopping
+        self.cv = cv
+        self.time_budget = time_budget
         self.scoring = scoring
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
@@ -216,11 +239,15 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
             )
         return replace(loss, parameter=float(params[name]))
 
-    def predict(self, X: TableLike) -> FloatArray:
-        """Give the expected value of each row; (n_rows,)."""
+    def predict(self, X: TableLike, offset: Any = None) -> FloatArray:
+        """Give the expected value of each row; (n_rows,).
+
+        ``offset`` are n numbers that are added to the raw scores; after a fit with ``offset`` they
+        have to be given.
+        """
         if is_custom(self.loss):
-            return self._through_link(self._raw_scores(X))[:, 0]
-        expected: FloatArray = self._predictions(X)[:, 0]
+            return self._through_link(self._raw_scores(X, offset))[:, 0]
+        expected: FloatArray = self._predictions(X, offset)[:, 0]
         return expected
 
     def _through_link(self, scores: FloatArray) -> FloatArray:
@@ -238,7 +265,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
             return super()._through_link(scores)
         return through_inverse_link(self.loss, scores)
 
-    def staged_predict(self, X: TableLike) -> Iterator[FloatArray]:
+    def staged_predict(self, X: TableLike, offset: Any = None) -> Iterator[FloatArray]:
         """Give what ``predict`` would say after each round."""
-        for scores in self._staged_scores(X):
+        for scores in self._staged_scores(X, offset):
             yield self._through_link(scores)[:, 0]

@@ -57,6 +57,11 @@ def replay_round(
     number : of the round, from 0
     """
     forest = fitted.model_
+    if fitted._has_offset:  # noqa: SLF001 - part of how it was learnt
+        raise InvalidInput(
+            f"This {type(fitted).__name__} was fitted with offset=, which is not among the rows "
+            "that are given here. Ask without X and y: then the model alone is looked at."
+        )
     loss, settings = settings_of_fit(fitted)
     reading = _read_again(fitted, loss, X, y, sample_weight)
     table = forest.conform(reading.table, type(fitted).__name__)

@@ -33,38 +33,32 @@ class RoundSettings:
     n_threads: int
 
 
-def boost_rounds(
-    rows: BoostingRows,
-    loss: Loss,
-    settings: RoundSettings,
-    grown: BoostedSum,
-    watch: Watch | None = None,
-) -> bool:
-    """Add rounds to ``grown`` until there are enough or the watch says stop.
+def boost_rounds(booster: "Booster", grown: BoostedSum, watch: Watch | None = None) -> str:
+    """Add rounds until there are enough or the watch says stop, and say why they ended.
 
-    An interrupt ends them too: then ``grown`` has the whole rounds so far, and the answer is True.
+    The reasons are "max_iter", those of the watch, and "interrupt": then ``grown`` has the whole
+    rounds so far.
     """
-    booster = Booster(rows, loss, settings)
     try:
-        while grown.n_rounds < settings.max_rounds:
-            booster.add_round(grown)
-            should_stop = watch is not None and watch.look(grown)
+        while grown.n_rounds < booster.settings.max_rounds:
+            booster.add_round(grown, booster.rows)
+            reason = None if watch is None else watch.look(grown)
             grown.end_round()
-            if should_stop:
-                break
+            if reason is not None:
+                return reason
     except KeyboardInterrupt:
         if not grown.n_rounds:
             raise
         grown.drop_unfinished_round()
-        return True
-    return False
+        return "interrupt"
+    return "max_iter"
 
 
 class Booster:
-    """Adds rounds to sums that train on rows of one table of bins."""
+    """Adds rounds to sums, which train on the same rows or on others of one table of bins."""
 
     def __init__(self, rows: BoostingRows, loss: Loss, settings: RoundSettings) -> None:
-        self._rows, self._loss, self._settings = rows, loss, settings
+        self.rows, self.settings, self._loss = rows, settings, loss
         self._by_formula = settings.exact_steps and loss.has_exact_steps
         changes_leaves = loss.has_order_statistic_leaves or self._by_formula
         self._grower = GradientGrower(
@@ -75,39 +69,43 @@ class Booster:
             seed=settings.seed,
             n_threads=settings.n_threads,
         )
-        self._draws: RowDraws | None = None
-        if settings.subsample < 1.0:
-            share, seed = settings.subsample, settings.seed
-            self._draws = RowDraws(rows.n_rows, share=share, seed=seed, candidates=rows.train.rows)
         self._at: RowDerivatives | None = None
 
-    def add_round(self, grown: BoostedSum) -> None:
-        """Add one tree per output, each fitted to the derivatives at the scores so far."""
-        rows, loss, settings, trees = self._rows, self._loss, self._settings, grown.trees
+    def add_round(self, grown: BoostedSum, rows: BoostingRows) -> None:
+        """Add one tree per output, each fitted to the derivatives at the scores so far.
+
+        ``rows`` are those of the booster, or divided into other parts.
+        """
+        loss, settings, trees = self._loss, self.settings, grown.trees
         number = grown.n_rounds
-        chosen = rows.train.rows if self._draws is None else self._draws.draw(number)
+        chosen = rows.train.rows
+        if settings.subsample < 1.0:
+            share, seed = settings.subsample, settings.seed
+            chosen = RowDraws(rows.n_rows, share=share, seed=seed, candidates=chosen).draw(number)
         at = self._at = loss.derivatives(rows.y, grown.raw, settings.n_threads, self._at)
         _refuse_divergence(at, rows, loss, settings, number)
         for output, gradients in enumerate(at.gradients):
             hessians = at.hessians[output] if at.hessians.size else None
             self._grower.grow(gradients, hessians, trees, rows=chosen, largest=at.limits[output])
-            self._change_leaves(grown)
+            self._change_leaves(grown, rows)
             self._grower.add_leaf_values(trees, grown.scores[:, output])
 
-    def _change_leaves(self, grown: BoostedSum) -> None:
+    def _change_leaves(self, grown: BoostedSum, rows: BoostingRows) -> None:
         """Give the tree grown last the values that its loss wants in place of Newton's steps."""
-        loss, rows, rate = self._loss, self._rows, self._settings.learning_rate
+        loss, rate = self._loss, self.settings.learning_rate
         if isinstance(loss, PointLoss | CustomLoss) and loss.has_order_statistic_leaves:
             best = loss.best_leaf_values(
                 rows.y,
                 grown.raw,
                 rows.train.weights,
                 self._grower.node_rows(),
-                self._settings.n_threads,
+                self.settings.n_threads,
             )
             grown.trees.set_last_values(self._grower.keep_monotone(best), rate)
         elif self._by_formula:
-            grown.trees.set_last_values(loss.exact_steps(grown.trees.last_values()), rate)
+            steps = loss.exact_steps(grown.trees.last_values())
+            most = self.settings.tree.max_step or np.inf
+            grown.trees.set_last_values(np.clip(steps, -most, most), rate)
 
 
 def _refuse_divergence(

@@ -56,6 +56,7 @@ class HeldOut:
     table: Table
     y: FloatArray
     weights: FloatArray | None
+    offset: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,13 +94,14 @@ def arrange_rows(
     factors: FloatArray | None,
     held_out: AnyArray | HeldOut | None,
     settings: IntakeSettings,
+    offset: FloatArray | None = None,
 ) -> BoostingRows:
     """Bin all rows once, by bins of the training rows or of the table they share with other fits.
 
     ``held_out`` is a table of its own, or the numbers of the rows to be left out of training.
     """
     if isinstance(held_out, HeldOut):
-        return _with_own_table(reading, factors, held_out, settings)
+        return _with_own_table(reading, factors, held_out, settings, offset)
     y = np.ascontiguousarray(reading.y.reshape(len(reading.y), -1)[:, 0])
     in_loss = weights_in_loss(reading.weights, factors)
     weights, validation = reading.weights, None
@@ -119,7 +121,7 @@ def arrange_rows(
             reading.table, n_threads=settings.n_threads
         )
     arranged = BoostingRows(
-        reading.target, binned, [reading.table], y, weights, factors, train, validation
+        reading.target, binned, [reading.table], y, weights, factors, train, validation, offset
     )
     if isinstance(reading.table, TableRows):
         return _among_shared(arranged, reading.table)
@@ -142,6 +144,7 @@ def _among_shared(rows: BoostingRows, table: TableRows) -> BoostingRows:
         y=_spread(rows.y, table, rows.y[0]),
         weights=None if rows.weights is None else _spread(rows.weights, table, smallest),
         factors=None if rows.factors is None else _spread(rows.factors, table, 1.0),
+        offset=_spread_offset(rows.offset, table),
         train=rows.train.among(numbers, n),
         validation=None if validation is None else validation.among(numbers, n),
     )
@@ -153,8 +156,20 @@ def _spread(values: FloatArray, table: TableRows, elsewhere: float) -> FloatArra
     return everywhere
 
 
+def _spread_offset(offset: FloatArray | None, table: TableRows) -> FloatArray | None:
+    if offset is None:
+        return None
+    everywhere = np.zeros((table.n_shared, offset.shape[1]), order="F")
+    everywhere[table.numbers] = offset
+    return everywhere
+
+
 def _with_own_table(
-    reading: Reading, factors: FloatArray | None, held_out: HeldOut, settings: IntakeSettings
+    reading: Reading,
+    factors: FloatArray | None,
+    held_out: HeldOut,
+    settings: IntakeSettings,
+    offset: FloatArray | None,
 ) -> BoostingRows:
     n, more = len(reading.y), len(held_out.y)
     binner = reading.binner(settings)
@@ -181,7 +196,15 @@ def _with_own_table(
             np.append(np.zeros(n), own),
             held_out.weights is not None,
         ),
+        _joined(offset, held_out.offset),
     )
+
+
+def _joined(offset: FloatArray | None, behind: FloatArray | None) -> FloatArray | None:
+    """Put the offsets of two tables behind each other; both are there, or neither."""
+    if offset is None or behind is None:
+        return None
+    return np.asfortranarray(np.concatenate([offset, behind]))
 
 
 def draw_held_out(reading: Reading, fraction: float, seed: int) -> AnyArray:

@@ -1,5 +1,6 @@
 """Watching rounds: measuring them, showing them, and saying when they no longer help."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import resample
 
+from spinney.ensembles.gradient.callbacks import Callback, Freeze, RoundView, ask_callbacks
 from spinney.ensembles.gradient.rows import BoostingRows, Part
 from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.losses import Loss
@@ -18,6 +20,10 @@ Measure = Callable[[BoostedSum], float]
 
 SCORED_ROWS = 10_000
 """Training rows that a scorer sees at most: metrics may cost more than a round."""
+
+
+STOPS = ("max_iter", "early_stopping", "callback", "time_budget", "interrupt")
+"""Why rounds end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +48,68 @@ class StoppingRule:
         return not any(score > reference for score in scores[-self.patience :])
 
 
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The time a fit has taken, and may take."""
+
+    began: float
+    budget: float | None
+
+    @property
+    def seconds(self) -> float:
+        """Since the fit began."""
+        return time.monotonic() - self.began
+
+    def is_over(self, share: float = 1.0) -> bool:
+        """Tell whether a share of the budget is used up."""
+        return self.budget is not None and self.seconds > share * self.budget
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Watch:
-    """Measures every round; ``rule`` decides by the validation rows, else by the training rows."""
+    """Looks at every round; ``rule`` decides by the validation rows, else by the training rows."""
 
     train: Measure | None
     validation: Measure | None
     rule: StoppingRule | None
+    clock: Clock
     progress: Progress
     shown_as: tuple[str, float] = ("loss", -1.0)
     """What measurements are called, and what they are multiplied by to be that."""
+    callbacks: tuple[Callback, ...] = ()
+    freeze: Freeze | None = None
 
-    def look(self, grown: BoostedSum) -> bool:
-        """Measure the sum as it is now, and tell whether to stop."""
+    def measure(self, grown: BoostedSum) -> None:
+        """Measure the sum as it is now."""
         if self.train is not None:
             grown.train_scores.append(self.train(grown))
-        watched = grown.train_scores
         if self.validation is not None:
-            watched = grown.validation_scores
-            watched.append(self.validation(grown))
+            grown.validation_scores.append(self.validation(grown))
         if self.progress.is_shown:
             self.progress.show(len(grown.trees) // len(grown.baseline), self._words(grown))
-        return self.rule is not None and self.rule.says_stop(watched)
+
+    def look(self, grown: BoostedSum) -> str | None:
+        """Measure the sum after a round, and give the reason to stop there is, if any."""
+        self.measure(grown)
+        watched = grown.train_scores if self.validation is None else grown.validation_scores
+        if self._callbacks_say_stop(grown):
+            return "callback"
+        if self.rule is not None and self.rule.says_stop(watched):
+            return "early_stopping"
+        return "time_budget" if self.clock.is_over() else None
+
+    def _callbacks_say_stop(self, grown: BoostedSum) -> bool:
+        if not self.callbacks or self.freeze is None:
+            return False
+        view = RoundView(
+            len(grown.trees) // len(grown.baseline),
+            grown.train_scores[-1],
+            grown.validation_scores[-1] if self.validation is not None else None,
+            self.clock.seconds,
+            grown,
+            self.freeze,
+        )
+        return ask_callbacks(self.callbacks, view)
 
     def _words(self, grown: BoostedSum) -> str:
         """Say how good the last round is."""
@@ -105,8 +151,8 @@ def by_scorer(
     def measure(grown: BoostedSum) -> float:
         if table is None:
             scores = part.take(grown.raw)
-            twin._raw_scores = lambda _: scores  # noqa: SLF001 - it is ours
-            twin._predictions = lambda _: twin._through_link(scores)  # noqa: SLF001
+            twin._raw_scores = lambda *_: scores  # noqa: SLF001 - it is ours
+            twin._predictions = lambda *_: twin._through_link(scores)  # noqa: SLF001
         else:
             twin._adopt(freeze(grown))  # noqa: SLF001
         return float(scorer(twin, table, y, **given))

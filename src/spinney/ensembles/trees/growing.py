@@ -10,13 +10,12 @@ import numpy as np
 from spinney.data.binning import FeatureBins
 from spinney.ensembles.constraints import tree_directions
 from spinney.ensembles.fitting import Reading
-from spinney.ensembles.sharing import rank_table, ranks_of
+from spinney.ensembles.sharing import ranks_of
 from spinney.ensembles.trees.limits import tree_settings
 from spinney.errors import InvalidInput
 from spinney.model.forest import cut_tree
 from spinney.model.tree import Tree
 from spinney.resampling.bags import Bags
-from spinney.trees.absolute import grow_absolute_tree
 from spinney.trees.ranked import ForestSettings, RankedRows, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
 from spinney.typing import AnyArray, FloatArray
@@ -60,8 +59,7 @@ class Grown:
 def grow_tree(reading: Reading, params: Mapping[str, Any], *, n_threads: int) -> Grown:
     """Grow one tree as an estimator's parameters say; values are shares of classes, or means."""
     check_criterion(reading, params["criterion"])
-    rank = rank_table if params["criterion"] == "absolute_error" else ranks_of
-    rows = rank(reading.table, reading.weights, params["max_bins"], n_threads)
+    rows = ranks_of(reading.table, reading.weights, params["max_bins"], n_threads)
     search = "random" if params["splitter"] == "random" else params["search"]
     scales = Scales.of(reading, params["criterion"])
     limits = scales.limits(tree_settings(params, reading))
@@ -76,8 +74,6 @@ def grow_tree(reading: Reading, params: Mapping[str, Any], *, n_threads: int) ->
 def _grown_arrays(
     rows: RankedTable | RankedRows, reading: Reading, settings: ForestSettings, criterion: str
 ) -> dict[str, AnyArray]:
-    if isinstance(rows, RankedTable) and criterion == "absolute_error":
-        return grow_absolute_tree(rows, reading.y[:, 0], reading.weights, settings)
     counts = None
     if reading.target.task == "classification":
         counts = whole_counts(reading.weights)
@@ -177,7 +173,16 @@ def tree_target(reading: Reading, criterion: str) -> TreeTarget:
         codes, n_classes = reading.y.reshape(-1), reading.target.n_outputs
         name = CLASS_CRITERIA[criterion]
         return TreeTarget.of_classes(codes, n_classes, weights, criterion=name)
-    return TreeTarget.of_numbers(reading.y, weights, criterion=NUMBER_CRITERIA[criterion])
+    return number_target(reading.y, weights, NUMBER_CRITERIA[criterion])
+
+
+def number_target(
+    y: FloatArray, weights: FloatArray | None, criterion: str, *, n_drawn: int = 0
+) -> TreeTarget:
+    """Make whole numbers of (n_rows, n_outputs) numbers; criterion: what the grower calls it."""
+    if criterion == "absolute":
+        return TreeTarget.of_medians(y, weights, n_drawn=n_drawn)
+    return TreeTarget.of_numbers(y, weights, criterion=criterion, n_drawn=n_drawn)
 
 
 def check_criterion(reading: Reading, criterion: str) -> None:

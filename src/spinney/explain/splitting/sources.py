@@ -59,8 +59,9 @@ def from_rows(asked: Asked, rows: RoundRows) -> Found:
     if by_newton and not is_bounded:
         agrees.append("outputs")
     if is_bounded:
-        remarks.append("monotonic_cst bounds outputs: similarities are those of the bounded ones.")
-    if len(sums) > 1 and (by_newton or asked.settings.tree.monotone is None):
+        names = asked.settings.tree.bounded_by
+        remarks.append(f"{names} bounds outputs: similarities are those of the bounded ones.")
+    if len(sums) > 1 and (by_newton or not asked.settings.tree.bounded_by):
         remarks += _check_gain(asked, of_tree, outputs if is_bounded else None)
         agrees.append("gain")
     remarks.append(f"Compared with what the model stores, and equal: {', '.join(agrees)}.")
@@ -105,7 +106,7 @@ def _outputs(asked: Asked, sums: tuple[Sums, ...]) -> tuple[tuple[float, ...], b
     if all(agrees):
         best = (asked.final(leaf_output(s.residuals, s.hessians, l2, l1)) for s in sums)
         return tuple(best), False
-    if asked.settings.tree.monotone is not None:
+    if asked.settings.tree.bounded_by:
         return stored, True
     place = agrees.index(False)
     raise InvalidInput(
@@ -119,7 +120,7 @@ def _check_gain(asked: Asked, of_tree: TreeRows, bounded: tuple[float, ...] | No
     settings, stored = asked.settings.tree, 2.0 * float(asked.tree.gain[asked.node])
     sums = tuple(of_tree.sums(node, searched=True) for node in asked.nodes)
     penalty, remarks = 0.0, []
-    if asked.n_category_bins and settings.monotone is None:
+    if asked.n_category_bins and not settings.bounded_by:
         feature = int(asked.tree.feature[asked.node])
         n_categories = of_tree.n_categories(asked.node, feature)
         if n_categories > FEW_CATEGORIES:

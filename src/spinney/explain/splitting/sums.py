@@ -192,8 +192,8 @@ def derived_sums(asked: Asked) -> tuple[tuple[Sums, ...] | None, str]:
     """
     if asked.loss.has_order_statistic_leaves:
         return None, "the outputs of this loss are no Newton steps"
-    if asked.settings.tree.monotone is not None:
-        return None, "monotonic_cst may have moved outputs"
+    if asked.settings.tree.bounded_by:
+        return None, f"{asked.settings.tree.bounded_by} may have moved outputs"
     if asked.tree.right[asked.node] < 0:
         return _of_leaf(asked)
     outputs = [asked.newton(asked.stored_output(node)) for node in asked.nodes]

@@ -44,8 +44,9 @@ function element(name, attributes = {}, ...children) {
 
 // A number in few digits, for people.
 function shown(value, digits = 4) {
+  if (value < 0) return `−${shown(-value, digits)}`;
   if (Number.isNaN(value)) return "missing";
-  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  if (!Number.isFinite(value)) return "∞";
   const grouped = Math.abs(value) >= 1e4;
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return grouped ? value.toLocaleString("en") : String(value);
   const text = Number(value.toPrecision(digits));

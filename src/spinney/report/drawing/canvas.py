@@ -43,17 +43,21 @@ class Span:
 
         Examples
         --------
-        >>> Span(0.0, 1.0).ticks()
-        [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+        >>> Span(0.0, 1.0).ticks(), Span(11.6, 12.4).ticks()
+        ([0.0, 0.5, 1.0], [11.6, 11.8, 12.0, 12.2, 12.4])
         """
         raw = (self.high - self.low) / about
         if not raw > 0 or not math.isfinite(raw):
             return [self.low]
         unit = 10.0 ** math.floor(math.log10(raw))
-        step = next(m * unit for m in (1, 2, 5, 10) if m * unit >= raw * 0.999)
-        first = math.ceil(self.low / step - 1e-9)
-        last = math.floor(self.high / step + 1e-9)
-        return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
+        ticks: list[float] = []
+        for step in (10 * unit, 5 * unit, 2 * unit, unit, unit / 2):
+            first = math.ceil(self.low / step - 1e-9)
+            last = math.floor(self.high / step + 1e-9)
+            ticks = [float(f"{k * step:.12g}") for k in range(first, last + 1)]
+            if len(ticks) >= min(3, about):
+                break
+        return ticks
 
     def labelled_ticks(self, about: int) -> list[tuple[float, str]]:
         """Choose round numbers, and write them with as many digits as tell them apart."""

@@ -41,7 +41,7 @@ def reliability_figure(curve: ReliabilityCurve, title: str) -> Html:
     canvas.axes("Predicted probability", "Observed share")
     canvas.line([0, 1], [0, 1], "guide")
     predicted, observed = curve.predicted.tolist(), curve.observed.tolist()
-    canvas.line(predicted, observed, "line one")
+    canvas.line(predicted, observed, "faint")
     total = float(curve.weight.sum())
     for said, seen, weight in zip(predicted, observed, curve.weight.tolist(), strict=True):
         error = 1.96 * math.sqrt(max(seen * (1 - seen), 1e-9) / max(weight, 1.0))

@@ -26,7 +26,7 @@ def certificates_section(subject: Subject, ranking: AnyArray) -> Section:
     parts: list[object] = []
     if claims:
         headings = [Heading(text, is_number=False) for text in ("Claim", "Verdict", "Evidence")]
-        lines = [[Cell(name_of(c.statement)), _verdict(c), Cell(_evidence(c))] for c in claims]
+        lines = [[Cell(tag("bdi", c.statement)), _verdict(c), Cell(_evidence(c))] for c in claims]
         parts.append(table(headings, lines, caption="Claims about all rows", can_sort=False))
     if problem:
         parts.append(tag("p", problem))
@@ -49,15 +49,17 @@ def _claims(subject: Subject, ranking: AnyArray) -> tuple[list[Claim], str]:
     try:
         claims = list(verify(subject.fitted, budget=_BUDGET).claims)
         known = {claim.statement for claim in claims}
-        more = _monotone(forest, ranking)
+        more, neither = _monotone(forest, ranking)
         claims += [claim for claim in more if claim.statement not in known]
     except SpinneyError as problem:
         return [], str(problem)
-    return claims, ""
+    told = ", ".join(shortened(name, 40) for name in neither)
+    text = f"Neither only rising nor only falling, as pairs of rows show: {told}." if told else ""
+    return claims, text
 
 
-def _monotone(forest: TreeForest, ranking: AnyArray) -> list[Claim]:
-    """Ask of the main features whether scores only rise, or only fall, with them."""
+def _monotone(forest: TreeForest, ranking: AnyArray) -> tuple[list[Claim], list[str]]:
+    """Ask of the main features whether scores only rise, or only fall; name those that do both."""
     ordered = [
         int(place)
         for place in ranking
@@ -65,15 +67,20 @@ def _monotone(forest: TreeForest, ranking: AnyArray) -> list[Claim]:
         and (forest.arrays["feature"] == place).any()
     ][:_MOST_FEATURES]
     if len(forest.arrays["baseline"]) > 1:
-        return []  # of several classes hardly anything is monotone in all of them
-    found = []
+        return [], []  # of several classes hardly anything is monotone in all of them
+    found: list[Claim] = []
+    neither: list[str] = []
     for place in ordered:
         up, down = (
             verify(forest, monotonic={place: sign}, budget=_SMALL_BUDGET).claims[0]
             for sign in (1, -1)
         )
-        found.append(up if up.verdict == "proved" else down if down.verdict == "proved" else up)
-    return found
+        verdicts = up.verdict, down.verdict
+        if "proved" in verdicts:
+            found.append(up if up.verdict == "proved" else down)
+        elif verdicts == ("refuted", "refuted"):
+            neither.append(forest.schema.names[place])
+    return found, neither
 
 
 def _verdict(claim: Claim) -> Cell:
@@ -102,17 +109,27 @@ def _value(value: Any) -> str:
 def _theory(subject: Subject) -> Html | None:
     if not hasattr(subject.fitted, "trace_") or not hasattr(subject.fitted, "complexity_class"):
         return None
-    classes = subject.model.target.classes
-    for rows in (subject.train, subject.rows):
-        if not isinstance(rows, Rows) or rows.target is None or classes is None:
-            continue
+    classes, rows = subject.model.target.classes, _training_rows(subject)
+    if rows is not None and rows.target is not None and classes is not None:
         try:
             found = certify(subject.fitted, rows.given, classes[rows.target], n_draws=50)
         except (SpinneyError, TypeError, ValueError):  # other rows than those of the fit
-            continue
-        return _certificate(found)
+            pass
+        else:
+            return _certificate(found)
     text = "The bounds of boosting theory need the training rows: give train=(X, y)."
     return tag("p", text)
+
+
+def _training_rows(subject: Subject) -> Rows | None:
+    """Give what is said to be the training rows, or rows that are as many."""
+    if subject.train is not None:
+        return subject.train
+    forest = subject.forest
+    is_alike = (
+        forest is not None and len(forest) and forest.arrays["count"][0] == subject.rows.n_rows
+    )
+    return subject.rows if is_alike else None
 
 
 def _certificate(certificate: Certificate) -> Html:

@@ -53,7 +53,8 @@ def _output(subject: Subject, forest: TreeForest) -> tuple[int | None, str]:
 
 def _figure(
     subject: Subject, forest: TreeForest, place: int, rows: AnyArray, asked: tuple[int | None, str]
-) -> Html:
+) -> Html | None:
+    """Draw one feature; None if no row has a finite number of it."""
     output, what = asked
     column = subject.rows.table.columns[place].take(rows)
     table = subject.rows.table.take(rows)
@@ -64,6 +65,8 @@ def _figure(
         return _of_categories(column, found.grids[0], found.values, names)
     values, x = found.values, _numbers(found.grids[0])
     is_there = ~np.isnan(x)
+    if not is_there.any():
+        return None
     missing = None if is_there.all() else float(values[~is_there][0])
     some = table.take(np.linspace(0, len(rows) - 1, min(_CURVES, len(rows))).astype(np.intp))
     curves = individual_curves(forest, place, some, grid=grid, output=output, scale="prediction")

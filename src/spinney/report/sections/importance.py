@@ -1,22 +1,24 @@
 """The part on importances: what features did for training, for predictions, for scores."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from spinney.data.table import Table
-from spinney.explain import gain_importance, permutation_importance, shap_importance
+from spinney.data.intake import read_table
+from spinney.explain import gain_importance, shap_importance
 from spinney.explain.choosing import used_features
 from spinney.explain.importance import Importances
 from spinney.explain.permutation import score_falls
-from spinney.explain.shuffling import take_column
+from spinney.explain.shuffling import columns_of_features, shuffle_column, take_column
+from spinney.model.answers import as_members_take
 from spinney.model.forest import trees_of
-from spinney.report.markup import Html, count_of, join, name_of, number, percent, tag
+from spinney.report.markup import Html, count_of, join, name_of, percent, tag, with_error
 from spinney.report.scores.metrics import row_losses
 from spinney.report.sections.section import Section
 from spinney.report.subject import Subject
 from spinney.report.tables import Cell, Heading, bar, table
-from spinney.typing import AnyArray
+from spinney.typing import AnyArray, FloatArray
 
 _REPEATS = 5
 _MOST_ANSWERS = 2_000_000
@@ -119,9 +121,7 @@ def _cells(found: Importances, *, is_share: bool = False) -> list[Cell]:
     largest = max(value + (error or 0.0) for value, error in zip(values, spread, strict=True))
     cells = []
     for value, error in zip(values, spread, strict=True):
-        text = percent(value) if is_share else number(value, 3)
-        if error is not None and value:
-            text += f" ± {number(error, 2)}"
+        text = percent(value) if is_share else with_error(value, error or 0.0)
         cells.append(bar(value, largest, text, error))
     return cells
 
@@ -132,13 +132,17 @@ def _shuffled(subject: Subject) -> tuple[Importances | None, int]:
         return None, 0
     most = max(200, min(5_000, _MOST_ANSWERS // (_REPEATS * len(subject.names))))
     rows = subject.draw(most, stream=3)
-    trees = trees_of(subject.model)
+    trees, truth = trees_of(subject.model), target[rows]
+    features: Iterable[int]
+    ask: Callable[[int | None, AnyArray], FloatArray]
     if trees is None:
-        return _asking_the_estimator(subject, rows), len(rows)
-    table, truth = subject.rows.table.take(rows), target[rows]
-    features = used_features(trees)
+        features, ask = range(len(subject.names)), _asking_the_estimator(subject, rows)
+    else:
+        table = subject.rows.table.take(rows)
+        features = used_features(trees)
+        ask = lambda feature, order: subject.ask(take_column(table, feature, order))  # noqa: E731
     falls = score_falls(
-        lambda feature, order: _score(subject, take_column(table, feature, order), truth),
+        lambda feature, order: _score(subject, ask(feature, order), truth),
         features,
         len(rows),
         _REPEATS,
@@ -151,24 +155,24 @@ def _shuffled(subject: Subject) -> tuple[Importances | None, int]:
     return Importances(kind, subject.names, means, errors), len(rows)
 
 
-def _score(subject: Subject, table: Table, truth: AnyArray) -> float:
-    said = subject.ask(table)
+def _score(subject: Subject, said: FloatArray, truth: AnyArray) -> float:
     if subject.task != "numbers":
         return -float(row_losses(subject.task, truth, said).mean())
     spread = float(((truth - truth.mean(axis=0)) ** 2).sum())
     return 1.0 - float(((truth - said) ** 2).sum()) / spread if spread > 0 else 0.0
 
 
-def _asking_the_estimator(subject: Subject, rows: AnyArray) -> Importances | None:
+def _asking_the_estimator(
+    subject: Subject, rows: AnyArray
+) -> Callable[[int | None, AnyArray], FloatArray]:
     """Shuffle columns of the user's own table: members that are not ours read nothing else."""
     from sklearn.utils import _safe_indexing  # noqa: PLC0415 - 0.1 s, and not for our trees
 
-    if not hasattr(subject.fitted, "score") or subject.rows.target is None:
-        return None
-    target = subject.rows.target[rows]
-    labels = subject.model.target.classes
-    y = target if labels is None else labels[target]
-    X = _safe_indexing(subject.rows.given, rows)
-    return permutation_importance(
-        subject.fitted, X, y, n_repeats=_REPEATS, random_state=subject.seed
-    )
+    X = _safe_indexing(as_members_take(subject.rows.given), rows)
+    places = columns_of_features(subject.model.schema, read_table(X))
+
+    def ask(feature: int | None, order: AnyArray) -> FloatArray:
+        asked = X if feature is None else shuffle_column(X, places[feature], order)
+        return subject.ask_given(asked)
+
+    return ask

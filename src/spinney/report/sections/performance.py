@@ -57,8 +57,8 @@ def performance_section(subject: Subject, metrics: dict[str, list[Metric]]) -> S
     n_rows = min(subject.rows.n_rows, _MOST_ROWS)
     drawn = "" if n_rows == subject.rows.n_rows else f" drawn from {subject.rows.n_rows:,}"
     lead = (
-        f"On {count_of(n_rows, 'row')}{drawn}. Intervals hold the truth about these rows' source "
-        f"with 95 % (bootstrap, {_RESAMPLES} resamples); the baseline is the best constant."
+        f"On {count_of(n_rows, 'row')}{drawn}. Intervals of 95 % by drawing rows again (bootstrap, "
+        f"{_RESAMPLES} resamples). The baseline is the best constant prediction."
     )
     parts: list[object] = [_metric_table(name, metrics) for name in metrics]
     weights = np.ones(subject.rows.n_rows) if subject.rows.weights is None else subject.rows.weights
@@ -89,9 +89,8 @@ def _with_train(subject: Subject, found: dict[str, list[Metric]]) -> dict[str, l
     train = subject.train
     if train is None or train.target is None:
         return found
-    rows = np.arange(train.n_rows)[:_MOST_ROWS]
-    said = subject.ask(train.table.take(rows))
-    for name, truth, one in _outputs(subject, train.target[rows], said):
+    said = subject.ask_given(train.given)
+    for name, truth, one in _outputs(subject, train.target, said):
         known = score_rows(subject.task, truth, one, None, n_resamples=0, seed=0)
         pairs = zip(found[name], known, strict=True)
         found[name] = [replace(new, train=old.estimate) for new, old in pairs]
@@ -172,17 +171,17 @@ def _confusion(subject: Subject, target: AnyArray, weights: FloatArray) -> Html:
     counts = confusion(target, predicted, len(labels), weights)
     title = tag("h3", "Confusion")
     note = tag("p", "Rows by what they are (down) and what they are said to be (across).")
-    if len(labels) <= _MOST_CLASSES:
-        matrix = join(note, _matrix(counts, labels))
-    else:
-        matrix = _mistakes(counts, labels)
+    is_shown = len(labels) <= _MOST_CLASSES
+    matrix = _matrix(counts, labels) if is_shown else _mistakes(counts, labels)
     headings = [Heading("Class", is_number=False), Heading("Rows")]
     headings += [Heading(text) for text in ("Precision", "Recall", "F1")]
     lines = [
         [Cell(name_of(one.label), one.label), one.n_rows, one.precision, one.recall, one.f1]
         for one in class_scores(counts, labels)
     ]
-    return join(title, matrix, table(headings, lines, caption="Scores of the classes"))
+    scores = table(headings, lines, caption="Scores of the classes")
+    beside = tag("div", tag("div", matrix), tag("div", scores), class_="beside")
+    return join(title, note if is_shown else None, beside)
 
 
 def _matrix(counts: FloatArray, labels: Sequence[str]) -> Html:
@@ -194,7 +193,7 @@ def _matrix(counts: FloatArray, labels: Sequence[str]) -> Html:
             tag(
                 "td",
                 tag("b", number(counts[k, j])),
-                tag("small", percent(shares[k, j], 0)),
+                tag("small", percent(shares[k, j])),
                 class_="right" if j == k else "wrong",
                 style=f"--share:{shares[k, j]:.3f}",
             )

@@ -1,6 +1,6 @@
 """The part on rows: those the model is furthest off on, and targets that are probably wrong."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -132,7 +132,9 @@ def _reasons(subject: Subject, rows: AnyArray) -> list[Html]:
         return []
     some = subject.rows.table.take(rows)
     values = shap_values(forest, some).values
-    texts = [value_text(column.take(np.arange(len(rows)))) for column in some.columns]
+    n_rows = len(rows)
+    dense = [replace(one, values=one.dense(n_rows), rows=None) for one in some.columns]
+    texts = [value_text(column) for column in dense]
     found = []
     for place, row in enumerate(rows.tolist()):
         output = int(subject.predictions[row].argmax()) if values.shape[2] > 1 else 0

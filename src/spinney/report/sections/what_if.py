@@ -62,7 +62,7 @@ def _panel(data: dict[str, Any]) -> Html:
         tag("button", "Back to the row as it was", type="button", id="row-reset"),
         tag(
             "label",
-            "Feature ",
+            "Find a feature ",
             tag("input", type="search", id="feature-filter", autocomplete="off"),
         ),
         class_="chooser",

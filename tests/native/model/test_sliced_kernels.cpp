@@ -1,6 +1,4 @@
-// Kernels of slices on random trees against one row at a time: those this machine can run, and the
-// AVX-512 kernel from its own source with the intrinsics replaced by plain loops, so that a mistake
-// in its logic shows on machines that cannot run it.
+// Kernels of slices on random trees against one row at a time.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,18 +8,6 @@
 #include "native/base/random.hpp"
 #include "native/model/sliced_forest.hpp"
 #include "tests/native/check.hpp"
-
-// The kernel is compiled only where the compiler may use AVX-512. All other headers are in by now,
-// so none of them can take this for the truth.
-#if !defined(__AVX512BW__)
-#define __AVX512BW__ 1
-#endif
-// Other names, as the library has the real ones.
-#define find_leaves_avx512 find_leaves_emulated
-#define add_leaves_avx512 add_leaves_emulated
-#include "native/model/sliced_forest_avx512.cpp"
-#undef find_leaves_avx512
-#undef add_leaves_avx512
 
 namespace {
 
@@ -126,15 +112,7 @@ TEST(kernels_find_the_leaves_that_one_row_at_a_time_finds) {
     if (spinney::best_isa() >= spinney::Isa::kAvx2) {
         check_kernels(spinney::find_leaves_avx2, spinney::add_leaves_avx2);
     }
-    if (spinney::best_isa() >= spinney::Isa::kAvx512) {
-        check_kernels(spinney::find_leaves_avx512, spinney::add_leaves_avx512);
-    }
 #endif
-}
-
-TEST(the_emulated_kernels_do_too) {
-    static_assert(sizeof(__m512i{}.lane) == 64);  // not the compiler's own
-    check_kernels(spinney::find_leaves_emulated, spinney::add_leaves_emulated);
 }
 
 CHECK_MAIN

@@ -1,0 +1,61 @@
+"""What callbacks see after every round, and how they are called."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from spinney.ensembles.gradient.sums import BoostedSum
+from spinney.errors import InvalidParameter
+from spinney.model import TreeForest
+
+Freeze: TypeAlias = Callable[[BoostedSum], TreeForest]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoundView:
+    """A fit as it is after a round; it stays what it is when the fit goes on."""
+
+    round: int
+    """How many rounds there are."""
+    train_score: float
+    """How good the sum is on training rows, as ``train_score_`` tells it; more is better."""
+    validation_score: float | None
+    """The same on the rows that decide when to stop; None: there are none."""
+    seconds: float
+    """Since ``fit`` began."""
+    _grown: BoostedSum
+    _freeze: Freeze
+
+    @property
+    def model(self) -> TreeForest:
+        """The model so far, made when it is asked for."""
+        forest = self._freeze(self._grown)
+        return forest[: self.round * len(self._grown.baseline)]
+
+
+Callback: TypeAlias = Callable[[RoundView], Any]
+
+
+def read_callbacks(given: Any) -> tuple[Callback, ...]:
+    """Read a callable, several, or None."""
+    several = () if given is None else (given,) if callable(given) else given
+    if not isinstance(several, Sequence) or not all(callable(one) for one in several):
+        raise InvalidParameter(
+            f"callbacks={given!r}: expected a callable that takes one argument, the view of a "
+            "round, a list of such, or None."
+        )
+    return tuple(several)
+
+
+def ask_callbacks(callbacks: Sequence[Callback], view: RoundView) -> bool:
+    """Call all of them, and tell whether any says stop."""
+    answers = [callback(view) for callback in callbacks]
+    for callback, answer in zip(callbacks, answers, strict=True):
+        if answer is not None and not isinstance(answer, bool | np.bool_):
+            raise InvalidParameter(
+                f"The callback {callback!r} gave {answer!r} after round {view.round}: expected "
+                "True to stop, False or None to go on."
+            )
+    return any(answer is not None and bool(answer) for answer in answers)

@@ -1,0 +1,52 @@
+"""``offset=``: what is known of the raw score of a row before anything is learnt."""
+
+from typing import Any
+
+import numpy as np
+
+from spinney.data.sources.vector import read_vector
+from spinney.errors import InvalidInput
+from spinney.typing import FloatArray
+
+
+def read_offset(given: Any, n_rows: int, n_outputs: int, what: str = "offset") -> FloatArray:
+    """Read one number per row, or one per row and class, as (n_rows, n_outputs).
+
+    Examples
+    --------
+    >>> read_offset([0.0, 1.5], 2, 1).tolist()
+    [[0.0], [1.5]]
+    """
+    try:
+        numbers = np.asarray(read_vector(given, what), np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{what} is a {type(given).__name__} that holds no numbers: {error} Give one number "
+            "per row, on the scale of raw scores."
+        ) from error
+    shape = (n_rows,) if n_outputs == 1 else (n_rows, n_outputs)
+    if numbers.shape not in (shape, (n_rows, n_outputs)):
+        raise InvalidInput(
+            f"{what} has the shape {numbers.shape}: expected {shape}, one number per row"
+            f"{'' if n_outputs == 1 else ' and class'}, on the scale of raw scores."
+        )
+    numbers = numbers.reshape(n_rows, n_outputs)
+    if not np.isfinite(numbers).all():
+        row, _ = np.argwhere(~np.isfinite(numbers))[0]
+        raise InvalidInput(
+            f"{what} is {numbers[row].tolist()} in row {row}: expected finite numbers. An exposure "
+            "of 0 has no logarithm: leave such rows out."
+        )
+    return np.asfortranarray(numbers)
+
+
+def same_presence(offset: Any, offset_val: Any, *, has_table: bool) -> None:
+    """Refuse an offset of the training rows without one of ``X_val``, and the reverse."""
+    if offset_val is not None and not has_table:
+        raise InvalidInput("offset_val is provided, but X_val and y_val are not. Give them.")
+    if has_table and (offset is None) != (offset_val is None):
+        here, missing = ("offset", "offset_val") if offset_val is None else ("offset_val", "offset")
+        raise InvalidInput(
+            f"{here} is provided, but {missing} was not: rounds would be measured on another scale "
+            "than they learn on. Give both."
+        )

@@ -1,0 +1,55 @@
+"""What the parameters of gradient boosting may be."""
+
+from collections.abc import Mapping
+
+from spinney.ensembles.parameters import (
+    Boolean,
+    Checked,
+    Choice,
+    Fraction,
+    Integer,
+    Jobs,
+    Nothing,
+    Real,
+    Rule,
+    Scoring,
+    Seed,
+    either,
+)
+
+BOOSTING_RULES: Mapping[str, Rule] = {
+    "learning_rate": Real(0.0, above=True),
+    "max_iter": Integer(1),
+    "max_leaf_nodes": either(Integer(2), Nothing("no limit")),
+    "max_depth": either(Integer(1), Nothing("no limit")),
+    "growth": Choice(("leaf_wise", "level_wise")),
+    "min_samples_leaf": Integer(1),
+    "min_child_weight": Real(0.0),
+    "l2_regularization": Real(0.0),
+    "l1_regularization": Real(0.0),
+    "max_delta_step": either(Real(0.0, above=True), Nothing("no limit")),
+    "min_split_gain": Real(0.0),
+    "prune_gain": Real(0.0),
+    "subsample": Fraction(),
+    "max_features": Fraction(),
+    "max_features_per_tree": Fraction(),
+    "max_bins": Integer(2, 255),
+    "categorical_features": Checked("'from_dtype', None, a mask, positions or names"),
+    "monotonic_cst": Checked("None, -1, 0 or 1 per feature, or a dict from names to these"),
+    "interaction_cst": Checked("None, 'pairwise', 'no_interactions' or groups of features"),
+    "unseen": Choice(("missing", "error")),
+    "extra_columns": Choice(("error", "ignore")),
+    "warm_start": Boolean(),
+    "early_stopping": either(Choice(("auto", "cv")), Boolean()),
+    "cv": Checked("a number of folds, a splitter or pairs of rows"),
+    "time_budget": either(Real(0.0, above=True), Nothing("no limit")),
+    "scoring": Scoring(),
+    "validation_fraction": either(
+        Fraction(below_one=True), Integer(1), Nothing("stopping on the training rows")
+    ),
+    "n_iter_no_change": Integer(1),
+    "tol": Real(0.0),
+    "verbose": either(Boolean(), Integer(0)),
+    "random_state": Seed(),
+    "n_jobs": Jobs(),
+}

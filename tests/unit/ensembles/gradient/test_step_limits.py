@@ -1,0 +1,127 @@
+"""``max_delta_step`` and ``prune_gain``: XGBoost's limits of steps and splits."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.reference.boosting import SlowLimits, slow_boosting
+from tests.reference.monotone import violations
+from tests.unit.ensembles.test_gradient_twin import assert_same_trees, fitted, problem
+
+from spinney import GradientBoostingClassifier, GradientBoostingRegressor
+from spinney.errors import InvalidParameter
+from spinney.explain import explain_split
+
+RNG = np.random.default_rng(4)
+X = RNG.normal(size=(400, 4))
+Y = np.exp(X[:, 0] + 0.5 * RNG.normal(size=400))
+
+
+@dataclass(frozen=True)
+class SlowSteps(SlowLimits):
+    """No value beyond ``most``, and gains of what the values remove."""
+
+    most: float = np.inf
+
+    def value(self, g, h):
+        return float(np.clip(super().value(g, h), -self.most, self.most))
+
+    def score(self, g, h):
+        value = self.value(g, h)
+        return -(2 * (g * value + self.l1 * abs(value)) + (h + self.l2) * value**2)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("most", [0.1, 0.5])
+@pytest.mark.parametrize("task", ["squared", "logistic"])
+def test_trees_equal_the_slow_twin(task, most, missing):
+    X, y, rng = problem(3, task, missing)
+    weights = rng.integers(0, 4, len(y))
+    limits = SlowSteps(max_leaves=6, min_rows=4.0, l2=0.5, most=most)
+    model = fitted(task, limits, rounds=4).set_params(max_delta_step=most).fit(X, y, weights)
+    slow = slow_boosting(X, y, weights, loss=task, rounds=4, rate=0.3, limits=limits)
+    assert_same_trees(model, slow)
+    values = np.abs(model.model_.arrays["values"])
+    assert values.max() == pytest.approx(0.3 * most)  # some step was cut off
+
+
+@pytest.mark.parametrize("loss", ["squared", "poisson", "absolute", "huber", "gamma"])
+def test_no_leaf_goes_farther(loss):
+    params = {"loss": loss, "max_iter": 10, "learning_rate": 0.5}
+    model = GradientBoostingRegressor(max_delta_step=0.2, **params).fit(X, Y)
+    assert np.abs(model.model_.arrays["values"]).max() <= 0.1 + 1e-12
+    free = GradientBoostingRegressor(**params).fit(X, Y)
+    assert np.abs(free.model_.arrays["values"]).max() > 0.1
+    wide = GradientBoostingRegressor(max_delta_step=1e6, **params).fit(X, Y)
+    assert np.allclose(wide.predict(X), free.predict(X), rtol=1e-6)
+
+
+def test_steps_are_limited_beside_monotone_constraints_and_categories():
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["kind"] = pd.Categorical((X[:, 1] * 3).round().astype(int).astype(str))
+    model = GradientBoostingRegressor(max_delta_step=0.3, monotonic_cst={"a": 1}, max_iter=10)
+    model.fit(frame, Y)
+    assert np.abs(model.model_.arrays["values"]).max() <= 0.03 + 1e-12
+    assert all(violations(tree, 0, 1) == [] for tree in model.model_)
+
+
+def test_weights_are_repetitions_and_threads_do_not_matter():
+    weights = RNG.integers(0, 4, 400)
+    labels = np.digitize(Y, [0.5, 2.0])
+    model = GradientBoostingClassifier(max_delta_step=0.5, max_iter=5)
+    once = model.fit(X, labels, weights).model_
+    for n_jobs in (1, 3):
+        model.set_params(n_jobs=n_jobs)
+        again = model.fit(np.repeat(X, weights, axis=0), np.repeat(labels, weights)).model_
+        for name in ("feature", "threshold", "values", "weight"):
+            assert np.array_equal(once.arrays[name], again.arrays[name]), name
+
+
+def test_splits_of_limited_steps_are_explained_from_rows():
+    model = GradientBoostingRegressor(max_delta_step=0.2, max_iter=2, max_leaf_nodes=3).fit(X, Y)
+    told = explain_split(model, 0, 0, X=X, y=Y)
+    assert "max_delta_step bounds outputs" in str(told)
+    assert "max_delta_step may have moved outputs" in str(explain_split(model, 0, 0))
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, float("nan"), float("inf"), "1", True])
+def test_wrong_limits_are_refused(wrong):
+    with pytest.raises(InvalidParameter, match="max_delta_step"):
+        GradientBoostingRegressor(max_delta_step=wrong).fit(X, Y)
+
+
+# Pruning from the leaves up
+
+
+def weak_above_strong():
+    """The exclusive or of two signs: the first split gains next to nothing, those below a lot."""
+    signs = np.array([(a, b) for a in (0.0, 1.0) for b in (0.0, 1.0) for _ in range(50)])
+    y = np.where(signs[:, 0] == signs[:, 1], 1.0, -1.0)
+    y[0] += 0.5  # so that the first split gains something at all
+    return signs, y
+
+
+def test_a_weak_split_above_a_strong_one_survives():
+    X, y = weak_above_strong()
+    free = GradientBoostingRegressor(max_iter=1, learning_rate=1.0, min_samples_leaf=1).fit(X, y)
+    gains = free.model_[0].gain
+    assert 0 < gains[0] < 1 < gains[1]
+    kept = free.set_params(prune_gain=1.0).fit(X, y).model_[0]
+    assert kept.gain[0] == gains[0]  # weak, but strong ones are below
+    assert (kept.gain[kept.right >= 0] > 0).sum() == 3
+    held_back = free.set_params(prune_gain=0.0, min_split_gain=1.0).fit(X, y).model_[0]
+    assert len(held_back.feature) == 1  # refused before anybody looked below it
+
+
+def test_weak_splits_below_strong_ones_are_taken_back():
+    model = GradientBoostingRegressor(max_iter=1, min_samples_leaf=1, max_leaf_nodes=40).fit(X, Y)
+    gains = model.model_[0].gain
+    inner = model.model_[0].right >= 0
+    least = float(np.median(gains[inner]))
+    pruned = model.set_params(prune_gain=least).fit(X, Y).model_[0]
+    for node in np.flatnonzero(pruned.right >= 0):
+        left, right = node + 1, pruned.right[node]
+        is_last = pruned.right[left] < 0 and pruned.right[right] < 0
+        assert not is_last or pruned.gain[node] >= least
+    assert 1 < (pruned.right >= 0).sum() < inner.sum()
