@@ -123,8 +123,6 @@ class Progress:
 
     def _facts(self, now: float) -> list[str]:
         parts = [f"{self._unit} {self._done}/{self.total}"]
-        if self._note:
-            parts.append(self._note)
         seconds, n_new = now - self._begin, self._done - self._first
         if seconds > 0 and n_new > 0:
             speed = n_new / seconds
@@ -134,7 +132,7 @@ class Progress:
                 parts.append(f"{clock((self.total - self._done) / speed)} left")
             else:
                 parts.append(clock(seconds))
-        return parts
+        return [*parts, self._note] if self._note else parts  # what a narrow terminal cuts off
 
     def _write(self, now: float) -> None:
         facts = self._facts(now)

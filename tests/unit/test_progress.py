@@ -35,8 +35,10 @@ def clock(monkeypatch):
 
 @pytest.fixture
 def terminal(monkeypatch):
+    """Let progress see a terminal; pytest would take sys.stderr back before the test begins."""
     stream = Terminal()
-    monkeypatch.setattr(sys, "stderr", stream)
+    seen = types.SimpleNamespace(stderr=stream, modules=sys.modules)
+    monkeypatch.setattr(progress_module, "sys", seen)
     return stream
 
 
@@ -49,7 +51,7 @@ def test_bar_has_count_note_speed_and_time_left(clock):
     first, second = stream.getvalue().split("\r")[1:]
     assert first.strip("─ ") == "round 0/100, training loss 2"
     assert second.startswith("━" * 10 + "─" * 14)
-    assert second.endswith("round 40/100, training loss 0.5, 2/s, 0:30 left")
+    assert second.endswith("round 40/100, 2/s, 0:30 left, training loss 0.5")
 
 
 def test_terminal_has_one_line_that_is_overwritten(clock):
@@ -209,7 +211,8 @@ def test_verbose_shows_a_bar_and_changes_nothing(estimator, terminal):
         assert quiet.fit(X, Y).model_.fingerprint == estimator.model_.fingerprint
 
 
-def test_losses_of_boosting_are_shown_and_kept(terminal):
+def test_losses_of_boosting_are_shown_and_kept(terminal, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     model = spinney.GradientBoostingRegressor(max_iter=3, verbose=1).fit(X, Y)
     assert "training loss" in terminal.getvalue()
     assert len(model.train_score_) == 4

@@ -12,6 +12,7 @@ def describe(path: str) -> dict[str, Any]:
 
     The container is checked first, then the model is read as ``spinney.load`` reads it.
     """
+    from spinney.cli.models import fingerprint_of, schema_of
     from spinney.io.atomic import read_bounded
     from spinney.io.save_load import from_bytes
     from spinney.model import sections
@@ -22,8 +23,8 @@ def describe(path: str) -> dict[str, Any]:
     data = read_bounded(path)
     contents = sections.unpack(data)
     fitted = from_bytes(data)
-    model = fitted.model_
-    classes = model.target.classes
+    model = getattr(fitted, "model_", None)  # a committee has members instead
+    schema, classes = schema_of(fitted), getattr(fitted, "classes_", None)
     kept = getattr(fitted, "calibration_", None)
     parameters = fitted.get_params(deep=False)
     usual = type(fitted)().get_params(deep=False)
@@ -33,16 +34,16 @@ def describe(path: str) -> dict[str, Any]:
         "format": contents.format_version,
         "library": contents.meta.get("library"),
         "estimator": contents.meta.get("estimator"),
-        "model": model.kind,
-        "task": model.target.task,
-        "fingerprint": model.fingerprint,
+        "model": "committee" if model is None else model.kind,
+        "task": fitted._task,  # noqa: SLF001 - it is ours
+        "fingerprint": fingerprint_of(fitted),
         "parameters": parameters,
         "changed_parameters": [n for n, v in parameters.items() if repr(v) != repr(usual[n])],
-        "n_features": len(model.schema.names),
-        "features": _features(model.schema),
+        "n_features": len(schema.names),
+        "features": _features(schema),
         "classes": None if classes is None else classes.tolist(),
-        "members": len(model),
-        "trees": _trees(model),
+        "members": len(fitted.estimators_ if model is None else model),
+        "trees": None if model is None else _trees(model),
         "calibration": None if kept is None else kept.title(),
         "sections": [
             {

@@ -54,8 +54,8 @@ _ALL = (
     Family("adaboost", "AdaBoost", "AdaBoost, of stumps", is_compared=True),
     Family("tree", "DecisionTree", "a single tree", is_compared=True),
     Family("bagging", "Bagging", "bagged trees", is_compared=True),
-    Family("stacking", "Stacking", "a learner on top of others", False, is_compared=True),
-    Family("voting", "Voting", "a vote of different learners", False, True, (("voting", "soft"),)),
+    Family("stacking", "Stacking", "a learner on top of others", is_compared=True),
+    Family("voting", "Voting", "a vote of different learners", True, True, (("voting", "soft"),)),
     Family("rotation-forest", "RotationForest", "a forest on turned axes", is_compared=True),
     Family(
         "functional-boosting", "FunctionalGradientBoosting", "any learner, any loss", True, True
@@ -73,9 +73,9 @@ _ALL = (
     Family("random-patches", "RandomPatches", "members that see some rows and features"),
     Family("iterated-bagging", "IteratedBagging", "bagging of what is left over"),
     Family("bumping", "Bumping", "the best of trees on resamples"),
-    Family("blending", "Blending", "stacking with rows set aside", False),
-    Family("super-learner", "SuperLearner", "weights learnt out of fold", False),
-    Family("weighted-vote", "WeightedVote", "a vote with learnt weights", False),
+    Family("blending", "Blending", "stacking with rows set aside"),
+    Family("super-learner", "SuperLearner", "weights learnt out of fold"),
+    Family("weighted-vote", "WeightedVote", "a vote with learnt weights"),
     Family("dynamic-selection", "DynamicSelection", "members chosen for each row", False),
     Family("knora-e", "KNORAE", "neighbours that all agree", False),
     Family("knora-u", "KNORAU", "neighbours that vote", False),

@@ -1,5 +1,6 @@
 """Model files and the tables they are asked about."""
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,30 @@ def load_model(path: str) -> Any:
     return spinney.load(path)
 
 
+def schema_of(fitted: Any) -> Any:
+    """Give names, kinds and levels of the features; a committee has those of its members."""
+    if hasattr(fitted, "model_"):
+        return fitted.model_.schema
+    for member in getattr(fitted, "estimators_", ()):
+        if member is not None:
+            return schema_of(member)
+    raise InvalidInput(f"This {type(fitted).__name__} does not tell its features.")
+
+
+def fingerprint_of(fitted: Any) -> str:
+    """Give the fingerprint of a model, or of a committee the digest of its file."""
+    from spinney.io.save_load import to_bytes
+
+    if hasattr(fitted, "model_"):
+        return str(fitted.model_.fingerprint)
+    return hashlib.sha256(to_bytes(fitted)).hexdigest()
+
+
 def text_features(model: Any) -> frozenset[str]:
     """Name the features whose categories are text, which no file may turn into numbers."""
     from spinney.data.levels import LevelType
 
-    schema = model.model_.schema
+    schema = schema_of(model)
     pairs = zip(schema.names, schema.levels, strict=True)
     return frozenset(
         name for name, levels in pairs if levels is not None and levels.type is LevelType.TEXT
@@ -36,11 +56,12 @@ def read_rows(model: Any, path: str, arguments: Any, voice: Any) -> Any:
     """Read a file as the model wants it: the whole table, with its features in their own kinds."""
     texts = text_features(model)
     table = read_file(path, Reading.of(arguments), voice, texts)
-    missing = [name for name in model.model_.schema.names if name not in table.column_names]
-    if missing and model.model_.schema.names_given:
+    schema = schema_of(model)
+    missing = [name for name in schema.names if name not in table.column_names]
+    if missing and schema.names_given:
         hints = "".join(nearest_names(name, table.column_names, most=1) for name in missing[:1])
         raise InvalidInput(
-            f"{path}: {len(missing)} of the model's {len(model.model_.schema.names)} features are "
+            f"{path}: {len(missing)} of the model's {len(schema.names)} features are "
             f"not there: {shorten(missing)}.{hints} The file has "
             f"{shorten(table.column_names, most=12)}."
         )
@@ -52,7 +73,7 @@ def read_rows(model: Any, path: str, arguments: Any, voice: Any) -> Any:
 
 def features_of(model: Any, table: Any) -> Any:
     """Choose the columns that the model knows."""
-    schema = model.model_.schema
+    schema = schema_of(model)
     if schema.names_given:
         return table.select(list(schema.names))
     if table.num_columns < schema.n_features:

@@ -11,7 +11,7 @@ from spinney.errors import nearest_names
 
 COMMANDS = (
     *("demo", "train", "predict", "evaluate", "explain"),
-    *("certify", "compare", "inspect", "completion"),
+    *("certify", "compare", "report", "inspect", "completion"),
 )
 """One file each in ``spinney.cli.commands``, in the order of the help."""
 

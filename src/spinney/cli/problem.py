@@ -180,8 +180,8 @@ def _target_and_task(column: Any, name: str, asked: str | None, voice: Any) -> t
             f"--target {name!r}: {n_different} different values in {len(y)} rows are too many "
             "classes to learn; it looks like a name or an identifier."
         )
-    if task == "classification" and y.dtype.kind == "f" and whole:
-        y = y.astype(np.int64)
+    if task == "classification" and y.dtype.kind == "f":  # classes are whole numbers or text
+        y = y.astype(np.int64) if whole else np.array([repr(v) for v in y.tolist()], object)
     return (y.astype(np.float64) if task == "regression" else y), task
 
 

@@ -293,7 +293,10 @@ def _check_same_weights(fitted: Any, trace: Trace, evidence: Evidence) -> None:
 
 def _plain_numbers(X: TableLike) -> FloatArray | None:
     """Read the table if it has nothing but finite numbers."""
-    table = np.asarray(X)
+    try:
+        table = np.asarray(X)
+    except TypeError:  # columns of kinds that no array has together, such as numbers and dates
+        return None
     plain = table.dtype.kind in "biuf" and table.ndim == 2 and np.isfinite(table).all()
     return table.astype(np.float64) if plain else None
 

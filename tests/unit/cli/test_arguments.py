@@ -30,8 +30,8 @@ def test_every_command_has_help_with_examples(name, spinney):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("trian",), "Did you mean 'train'?"),
-        (("train", "d.csv", "--targt", "y"), "Did you mean '--target'?"),
+        (("traim",), "Did you mean 'train'?"),
+        (("train", "d.csv", "--targt", "y"), "Did you mean '--target'"),
         (("train", "d.csv"), "--target"),
         (("train", "d.csv", "-t", "y", "--set", "max_iter"), "name=value"),
         (("train", "d.csv", "-t", "y", "--test-share", "1.5"), "such as 0.2"),
@@ -75,6 +75,7 @@ def test_json_answers_have_the_documented_keys(spinney, files, tmp_path):
         "certify": ("certify", files / "churn.spn"),
         "certify DATA": ("certify", files / "ada.spn", data, "-t", "churned"),
         "compare": ("compare", data, "-t", "churned", "--models", "tree"),
+        "report": ("report", files / "churn.spn", data, "-t", "churned", "-o", tmp_path / "r.html"),
         "inspect": ("inspect", files / "churn.spn"),
         "completion": ("completion", "bash"),
     }

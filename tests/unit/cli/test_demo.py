@@ -70,13 +70,13 @@ def test_version_and_help_are_shown(capsys):
 
 
 def test_error_of_ours_is_one_line_and_status_1(monkeypatch, capsys):
-    from spinney.cli.commands import demo
+    from spinney import datasets
     from spinney.errors import InvalidInput
 
     def fail():
         raise InvalidInput("the table is empty")
 
-    monkeypatch.setattr(demo, "load_tumours", fail)
+    monkeypatch.setattr(datasets, "load_tumours", fail)
     assert main(["demo"]) == 1
     assert capsys.readouterr().err == "spinney: the table is empty\n"
 

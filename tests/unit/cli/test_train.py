@@ -229,13 +229,13 @@ def test_every_estimator_of_a_target_has_a_family():
 
 def test_families_without_a_file_are_measured_only(spinney, files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = spinney("train", files / "customers.csv", "-t", "churned", "-m", "voting", "--json")
+    done = spinney("train", files / "customers.csv", "-t", "churned", "-m", "knora-u", "--json")
     assert done.status == 0
     assert done.json["out"] is None
     assert "no safe form" in done.err
     assert list(tmp_path.iterdir()) == []
     refused = spinney(
-        "train", files / "customers.csv", "-t", "churned", "-m", "voting", "-o", "v.spn"
+        "train", files / "customers.csv", "-t", "churned", "-m", "knora-u", "-o", "v.spn"
     )
     assert refused.status == 1
     assert "no safe form" in refused.err

@@ -84,10 +84,11 @@ def run(arguments: argparse.Namespace, voice: Voice) -> int:
 
 
 def _certify_all(model: Any, arguments: argparse.Namespace, voice: Voice) -> int:
+    from spinney.cli.models import fingerprint_of, schema_of
     from spinney.cli.problem import find_column
     from spinney.explain import verify
 
-    names = list(model.model_.schema.names)
+    names = list(schema_of(model).names)
     asked: dict[str, Any] = {}
     if arguments.monotonic:
         asked["monotonic"] = {
@@ -123,7 +124,7 @@ def _certify_all(model: Any, arguments: argparse.Namespace, voice: Voice) -> int
                 }
                 for claim in found.claims
             ],
-            "fingerprint": model.model_.fingerprint,
+            "fingerprint": fingerprint_of(model),
         }
     )
     return 1 if claims_asked and not found.holds else 0
@@ -132,7 +133,7 @@ def _certify_all(model: Any, arguments: argparse.Namespace, voice: Voice) -> int
 def _certify_rows(model: Any, arguments: argparse.Namespace, voice: Voice) -> int:
     import json
 
-    from spinney.cli.models import class_codes, read_test_rows
+    from spinney.cli.models import class_codes, fingerprint_of, read_test_rows
     from spinney.cli.splitting import hold_out
     from spinney.cli.voice import plain
     from spinney.errors import InvalidInput
@@ -167,7 +168,7 @@ def _certify_rows(model: Any, arguments: argparse.Namespace, voice: Voice) -> in
         "statements": [statement.to_dict() for statement in found.statements],
         "notes": found.notes,
         "out": arguments.out,
-        "fingerprint": model.model_.fingerprint,
+        "fingerprint": fingerprint_of(model),
     }
     voice.document(document)
     return 0

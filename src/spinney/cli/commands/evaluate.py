@@ -36,7 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, voice: Voice) -> None:
     """Load, read, predict, measure."""
     from spinney.cli.measures import Scored
-    from spinney.cli.models import answers_of, class_codes, load_model, read_test_rows
+    from spinney.cli.models import (
+        answers_of,
+        class_codes,
+        fingerprint_of,
+        load_model,
+        read_test_rows,
+    )
     from spinney.progress import show_progress
 
     model = load_model(arguments.model)
@@ -63,7 +69,7 @@ def run(arguments: argparse.Namespace, voice: Voice) -> None:
             "n_resamples": n_resamples,
             "measures": {one.name: one.as_dict() for one in measured},
             "coverage": coverage,
-            "fingerprint": model.model_.fingerprint,
+            "fingerprint": fingerprint_of(model),
         }
     )
 

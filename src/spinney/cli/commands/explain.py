@@ -84,11 +84,11 @@ def _explain_row(model: Any, arguments: argparse.Namespace, voice: Voice) -> Non
 
 
 def _explain_feature(model: Any, arguments: argparse.Namespace, voice: Voice) -> None:
-    from spinney.cli.models import features_of, is_classifier, read_rows
+    from spinney.cli.models import features_of, is_classifier, read_rows, schema_of
     from spinney.cli.problem import find_column
     from spinney.explain import partial_dependence
 
-    name = find_column(arguments.feature, list(model.model_.schema.names), "--feature")
+    name = find_column(arguments.feature, list(schema_of(model).names), "--feature")
     X = None
     if arguments.data is not None:
         X = features_of(model, read_rows(model, arguments.data, arguments, voice))

@@ -150,6 +150,8 @@ def _write_rows(test: Any, target: str, path: str) -> None:
 
 def _tell(arguments: argparse.Namespace, voice: Voice, done: tuple[Any, ...]) -> None:
     """Say what was learnt, how well, and what to do next."""
+    from spinney.cli.models import fingerprint_of
+
     family, estimator, train, test, measured, seconds, out = done
     size = None if out is None else Path(out).stat().st_size
     voice.document(
@@ -164,7 +166,7 @@ def _tell(arguments: argparse.Namespace, voice: Voice, done: tuple[Any, ...]) ->
             "n_test": 0 if test is None else test.n_rows,
             "seconds": seconds,
             "measures": {one.name: one.as_dict() for one in measured},
-            "fingerprint": estimator.model_.fingerprint if out is not None else None,
+            "fingerprint": fingerprint_of(estimator) if out is not None else None,
             "out": out,
             "bytes": size,
         }

@@ -104,7 +104,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     n_iter_no_change, tol : int, float
         Stop when this many rounds brought no more than this.
     verbose : int
-        1: show the progress on stderr.
+        1: show a bar with the time left, in terminals and notebooks. 2: lines elsewhere, too.
     random_state : int, Generator, RandomState or None
         Decides draws of rows and features and the split for early stopping.
     n_jobs : int or None
