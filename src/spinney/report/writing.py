@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from spinney.io.atomic import write_atomically
+from spinney.progress import Progress
 from spinney.report.checks.columns import summarise
 from spinney.report.checks.drift import column_drifts, tell_apart
 from spinney.report.checks.findings import find_all
@@ -119,28 +120,45 @@ def report_html(
 
 def _sections(subject: Subject, made_at: str | None) -> list[Section]:
     """Work out all parts, in the order of the page."""
+    with Progress(7, "part") as progress:
+        return _worked_out(subject, made_at, progress)
+
+
+def _worked_out(subject: Subject, made_at: str | None, progress: Progress) -> list[Section]:
     table = subject.rows.table
     train = None if subject.train is None else subject.train.table
     summaries = summarise(table, train)
     drifts = () if train is None else column_drifts(table, train)
     apart = None if train is None else tell_apart(table, train, subject.seed)
+    findings = find_all(subject, summaries, drifts, apart)
+    progress.step("data")
     metrics = measure(subject)
+    progress.step("performance")
     influence = weigh_features(subject)
     ranking = influence.ranking(len(subject.names))
+    progress.step("importances")
     hard = find_hard_rows(subject)
     reason = reason_against(subject)
     wanted = np.concatenate([hard.hardest, hard.suspects.rows[:15]])
     embedded = np.empty(0, np.intp) if reason else choose_rows(subject, wanted)
+    rows = rows_section(subject, hard, embedded)
+    what_if = what_if_section(subject, embedded, ranking, reason)
+    progress.step("rows")
+    dependence = dependence_section(subject, ranking)
+    progress.step("dependence")
+    certificates = certificates_section(subject, ranking)
+    progress.step("certificates")
     parts = [
-        overview_section(subject, metrics, influence, find_all(subject, summaries, drifts, apart)),
+        overview_section(subject, metrics, influence, findings),
         performance_section(subject, metrics),
         calibration_section(subject),
         importance_section(subject, influence),
-        dependence_section(subject, ranking),
-        rows_section(subject, hard, embedded),
-        what_if_section(subject, embedded, ranking, reason),
+        dependence,
+        rows,
+        what_if,
         data_section(subject, summaries, drifts, apart),
-        certificates_section(subject, ranking),
+        certificates,
         card_section(subject, made_at),
     ]
+    progress.step("page")
     return [part for part in parts if part is not None]
