@@ -60,7 +60,7 @@ def make_estimator(name: str, encoded: Mapping[str, Any], library: str) -> Any:
 
 def adopt_model(estimator: Any, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
     """Let an estimator become the fitted one of the model in the file."""
-    if not hasattr(estimator, "_adopt_all_attributes"):
+    if not (hasattr(estimator, "_adopt") and hasattr(estimator, "_adopt_all_attributes")):
         raise InvalidFile(f"The file holds a {meta['estimator']!r}, which has no form in a file.")
     model = model_from_state(meta["model"], below(arrays, "model/"))
     estimator._adopt(model)  # noqa: SLF001 - the one door back into an estimator
