@@ -95,7 +95,7 @@ build/docs-venv.stamp: pyproject.toml
 	touch $@
 
 docs: build/docs-venv.stamp
-	PATH="$(CURDIR)/.docs-venv/bin:$$PATH" NO_MKDOCS_2_WARNING=1 mkdocs build --strict --quiet
+	PATH="$(CURDIR)/.docs-venv/bin:$$PATH" NO_MKDOCS_2_WARNING=1 mkdocs build --strict
 	@echo "Open build/docs/index.html"
 
 clean:

@@ -2,7 +2,8 @@
 
 * The first page is the README; the map, the house rules and the changelog come from the root, too.
 * Reference pages list the public names, read from the sources without importing them.
-* In ``docs/benchmarks.md`` a paragraph that is a link to a file of results becomes that file.
+* In ``docs/benchmarks.md`` a paragraph that is a link to a file of results becomes that file, and
+  the misses of all of them stand in a table of their own.
 """
 
 import ast
@@ -12,10 +13,12 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from missed_targets import missed_table
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
+DUELS = ROOT / "benchmarks" / "duels" / "results"
 PACKAGE = ROOT / "src" / "spinney"
 FROM_THE_ROOT = {
     "README.md": "index.md",
@@ -52,6 +55,7 @@ MODULES = (
     "errors",
 )
 RESULTS = re.compile(r"^\[[^\]]*\]\(\.\./(benchmarks/[\w/]+results/\w+\.md)\)$", re.MULTILINE)
+MISSED = re.compile(r"^<!-- missed -->$.*?^<!-- /missed -->$", re.MULTILINE | re.DOTALL)
 NEIGHBOURS = re.compile(r"^(## .*) \((other processes .*)\)$", re.MULTILINE)
 LINK = re.compile(r"(\]\()(?!https?:|#)([^()\s#]+\.(?:md|svg))((?:#[^)\s]*)?\))")
 
@@ -71,6 +75,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Put the tables of the duels where a page links to them, and turn the other links."""
     name = page.file.src_uri
     if name == "benchmarks.md":
+        markdown = MISSED.sub(lambda _: missed_table(DUELS), markdown)
         markdown = RESULTS.sub(lambda link: results(ROOT / link[1]), markdown)
     return turn_links(markdown, name)
 

@@ -7,6 +7,9 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+from tools.missed_targets import missed, missed_table
+
 from spinney.cli.__main__ import main
 
 ROOT = Path(__file__).parents[2]
@@ -52,3 +55,34 @@ def test_the_code_of_the_readme_runs(monkeypatch, tmp_path):
         exec(block, names)  # noqa: S102
     assert (tmp_path / "tumours.spn").exists()
     assert (tmp_path / "report.html").exists()
+
+
+RESULTS = """## Duel (other processes took 1% of the machine)
+
+| workload | s | ratio | to reach |
+|---|---|---|---|
+| fast | 1 | 2.00 | ≥ 2 |
+| slow | 1 | 1.99 | ≥ 2 |
+| memory | 1 | 1.14 (≤ 1.1) | |
+
+## Verdicts
+
+| with | slope | to reach | |
+|---|---|---|---|
+| rows | 1.10 | 1 ± 0.1 | missed |
+| trees | 1.10 | 1 ± 0.1 | reached |
+"""
+
+
+def test_the_page_of_the_duels_lists_every_miss(tmp_path):
+    (tmp_path / "duel.md").write_text(RESULTS, encoding="utf-8")
+    lines = [(miss.line, miss.measured, miss.to_reach) for miss in missed(tmp_path)]
+    assert lines == [
+        ("slow", "1.99", "≥ 2"),
+        ("memory", "1.14", "≤ 1.1"),
+        ("rows", "1.10", "1 ± 0.1"),
+    ]
+    assert missed_table(tmp_path).count("\n") == 4
+    (tmp_path / "duel.md").write_text(RESULTS.replace("≥ 2", "about 2"), encoding="utf-8")
+    with pytest.raises(ValueError, match="'about 2' is no bound"):
+        missed(tmp_path)
