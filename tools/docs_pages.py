@@ -162,5 +162,10 @@ def expand(nav: Any, names: list[str]) -> Any:
         return [entry for entry in flat if entry]
     if isinstance(nav, dict):
         inner = {title: expand(entry, names) for title, entry in nav.items()}
-        return {title: entry for title, entry in inner.items() if entry}
+        return {title: alone(entry) for title, entry in inner.items() if entry}
     return [name for name in names if fnmatch(name, nav)] if "*" in nav else nav
+
+
+def alone(entry: Any) -> Any:
+    """Let a section of one page be that page."""
+    return entry[0] if isinstance(entry, list) and len(entry) == 1 else entry

@@ -53,6 +53,8 @@ def test_the_code_of_the_readme_runs(monkeypatch, tmp_path):
     names = {}
     for block in code:
         exec(block, names)  # noqa: S102
+    score = names["model"].score(names["X"][names["test"]], names["y"][names["test"]])
+    assert f"  # {score:.3f}\n" in code[0]
     assert (tmp_path / "tumours.spn").exists()
     assert (tmp_path / "report.html").exists()
 
