@@ -5,7 +5,6 @@ import pickle
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -33,9 +32,8 @@ def test_every_pain_names_a_test_and_every_test_exists():
     pains = re.split(r"\n\*\*", solved)[1:]
     assert len(pains) >= 25
     for pain in pains:
-        assert re.search(r"^Elsewhere: ", pain, re.MULTILINE), pain
-        assert re.search(r"^Here: ", pain, re.MULTILINE), pain
-        assert re.search(r"^Test: `tests/", pain, re.MULTILINE), pain
+        for part in ("Elsewhere: ", "Here: ", r"Test:\s+`tests/"):
+            assert re.search(rf"^\* {part}", pain, re.MULTILINE), pain
     named = re.findall(r"`(tests/[\w/]+\.(?:py|cpp))::(\w+)`", PAGE)
     assert len(named) == PAGE.count("::")
     for path, name in named:
@@ -147,18 +145,19 @@ def test_signs_of_zero_change_nothing():
     assert signed.model_ == plain.model_
 
 
-def test_one_row_takes_microseconds():
-    """Best of several, as the machine may be busy; some 3 and 6 microseconds were measured."""
+def test_one_row_passes_few_hands():
+    """Calls are counted, not time: a row costs what is done before the trees are asked."""
     model = spinney.GradientBoostingRegressor(max_iter=100).fit(X, Y)
     answer, row, table = model.compile(), X[0], X[:1]
-    for call in (lambda: answer(row), lambda: model.predict(table)):
-        best = np.inf
-        for _ in range(20):
-            start = time.perf_counter()
-            for _ in range(20):
-                call()
-            best = min(best, (time.perf_counter() - start) / 20)
-        assert best < 100e-6
+    for call, most in ((lambda: answer(row), 5), (lambda: model.predict(table), 40)):
+        call()
+        seen = []
+        sys.setprofile(lambda *event, seen=seen: seen.append(event[1]))
+        try:
+            call()
+        finally:
+            sys.setprofile(None)
+        assert 2 <= seen.count("call") + seen.count("c_call") <= most
 
 
 def test_memory_stays_where_it_is():
