@@ -5,6 +5,7 @@ import doctest
 import io
 import re
 import shlex
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,12 @@ def test_the_code_of_the_readme_runs(monkeypatch, tmp_path):
     assert f"  # {score:.3f}\n" in code[0]
     assert (tmp_path / "tumours.spn").exists()
     assert (tmp_path / "report.html").exists()
+
+
+def test_every_page_stands_in_the_navigation():
+    entries = re.findall(r"[\w/*-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    pages = [p.relative_to(ROOT / "docs").as_posix() for p in (ROOT / "docs").rglob("*.md")]
+    assert [page for page in pages if not any(fnmatch(page, entry) for entry in entries)] == []
 
 
 RESULTS = """## Duel (other processes took 1% of the machine)
