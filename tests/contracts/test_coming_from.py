@@ -291,6 +291,42 @@ def test_no_parameter_is_left_out(page):
         assert set(ensembles.__all__) - listed == {"BaseEnsemble"}
 
 
+@functools.cache
+def their_defaults(page, owner):
+    """What parameters are if nobody says; only those that the peer tells."""
+    module = installed(page)
+    if page == "xgboost":
+        booster = module.XGBRegressor(n_estimators=1, n_jobs=1).fit(X, Y).get_booster()
+        parts = json.loads(booster.save_config())["learner"]["gradient_booster"]
+        return {**parts["tree_train_param"], **parts["gbtree_train_param"]}
+    if page == "catboost":
+        silent = {"verbose": 0, "allow_writing_files": False}
+        return module.CatBoostRegressor(**silent).fit(X, Y).get_all_params()
+    taken = inspect.signature(find(module, owner)).parameters.items()
+    return {name: parameter.default for name, parameter in taken}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_defaults_are_what_remarks_say(page):
+    """Remarks such as "1 there, 20 here" and "31 in both"."""
+    ours = inspect.signature(GradientBoostingRegressor).parameters
+    compared = 0
+    for row in rows_of(page):
+        number = r"(\d[\d.e-]*)"
+        said = re.match(rf"{number} (in both|there)(?:, {number} here)?", row.cells[2])
+        if row.kind != "parameter of" or not said or len(spans(row.cells[1])) != 1:
+            continue
+        theirs, where, here = said.groups()
+        here = theirs if where == "in both" else here
+        if here is not None:
+            assert float(here) == ours[spans(row.cells[1])[0]].default, row
+        told = their_defaults(page, row.owners[-1])
+        for name in set(row.theirs) & set(told):
+            assert float(theirs) == pytest.approx(float(told[name]), rel=1e-6), row
+            compared += 1
+    assert compared >= 2
+
+
 def scikit_learn_classes():
     rows = [row for row in rows_of("scikit-learn") if row.kind == "class of scikit-learn"]
     return [(name, row) for row in rows for name in row.theirs]
