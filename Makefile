@@ -8,13 +8,14 @@ NATIVE_TESTS := $(shell find tests/native benchmarks/kernels -type f)
 CPP := $(shell find native tests/native benchmarks/kernels -name '*.?pp' -o -name '*.inl' -o -name '*.h')
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-python test-native test-long lint types stubs bench format clean
+.PHONY: help demo test test-python test-native test-long lint types stubs bench docs format clean
 
 help:
 	@echo "make demo       set up, build, and show the main job end to end"
 	@echo "make test       set up, build, and run every check"
 	@echo "make test-long  slow studies"
 	@echo "make bench      timings against the peers, in an environment of their own"
+	@echo "make docs       the documentation as pages, in build/docs"
 	@echo "make format     format Python and C++;  make clean  remove everything built"
 
 demo: build/installed.stamp
@@ -85,5 +86,17 @@ build/bench-venv.stamp: benchmarks/requirements.txt build/installed.stamp $(shel
 bench: build/native/bench.stamp build/bench-venv.stamp
 	$(BIN)/python -m benchmarks.run --peers .bench-venv/bin/python $(BENCH)
 
+# The pages are made from the sources as text, so nothing has to be built first.
+build/docs-venv.stamp: pyproject.toml
+	test -x .docs-venv/bin/python || $(PYTHON) -m venv .docs-venv
+	.docs-venv/bin/python tools/requirements.py docs > .docs-venv/requirements.txt
+	.docs-venv/bin/python -m pip install --quiet --disable-pip-version-check -r .docs-venv/requirements.txt
+	mkdir -p build
+	touch $@
+
+docs: build/docs-venv.stamp
+	PATH="$(CURDIR)/.docs-venv/bin:$$PATH" NO_MKDOCS_2_WARNING=1 mkdocs build --strict
+	@echo "Open build/docs/index.html"
+
 clean:
-	rm -rf build $(VENV) .bench-venv
+	rm -rf build $(VENV) .bench-venv .docs-venv

@@ -94,13 +94,24 @@ def test_hostile_names_categories_and_labels_stay_text():
     assert json.loads(page.scripts[0])["features"][0]["name"] == X.columns[0]
 
 
+def test_training_rows_are_noticed_among_others_and_fresh_rows_are_not_accused():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(900, 4))
+    y = X[:, 0] + rng.normal(size=900)
+    fitted = spinney.GradientBoostingRegressor(max_iter=5).fit(X[:400], y[:400])
+    warning = "The rows the model was trained on may be among these"
+    assert warning in report_html(fitted, X, y)
+    assert warning not in report_html(fitted, X[400:], y[400:])
+    assert warning not in report_html(fitted, X[:399], y[:399])
+
+
 def test_every_part_is_there_for_numbers_classes_and_without_a_target():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(240, 4))
     regressor = spinney.GradientBoostingRegressor(max_iter=10).fit(X, X[:, 0])
     text = report_html(regressor, X, X[:, 0])
     assert "Residuals" in text
-    assert "These may be the rows the model was trained on" in text
+    assert "The rows the model was trained on may be among these" in text
     labels = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.5, 0.5])]
     classifier = spinney.GradientBoostingClassifier(max_iter=10).fit(X, labels)
     assert "Confusion matrix" in report_html(classifier, X, labels)

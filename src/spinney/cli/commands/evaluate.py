@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace, voice: Voice) -> None:
     percent = f"{100 * arguments.level:g} %"
     header = (f"on {test.n_rows} rows", "value", f"{percent} interval")
     voice.table(header, [(m.name, m.value, f"{m.low:.4g} to {m.high:.4g}") for m in measured])
-    coverage = _coverage(model, test, voice)
+    coverage = _coverage(model, test, arguments, voice)
     voice.document(
         {
             "command": "evaluate",
@@ -84,8 +84,13 @@ def _held_out(test: Any, arguments: argparse.Namespace) -> Any:
     return held
 
 
-def _coverage(model: Any, test: Any, voice: Voice) -> dict[str, float] | None:
-    """Say how many targets the model's own intervals or sets hold, if it was calibrated."""
+def _coverage(
+    model: Any, test: Any, arguments: argparse.Namespace, voice: Voice
+) -> dict[str, float] | None:
+    """Say how many targets the model's own intervals or sets hold, if it was calibrated.
+
+    Rows that ``train`` held out calibrated them, so on these the share is what it was set to.
+    """
     if getattr(model, "calibration_", None) is None:
         return None
     if test.is_classification:
@@ -98,5 +103,6 @@ def _coverage(model: Any, test: Any, voice: Voice) -> dict[str, float] | None:
         size = float(found.width.mean())
         what = f"intervals at 90 % hold the target of {{:.1f}} % of the rows; {size:.4g} wide"
         share = float(found.coverage(test.y))
-    voice.line("\n" + what.format(100 * share))
+    known = "; these rows calibrated them, others may differ" if arguments.held_out else ""
+    voice.line("\n" + what.format(100 * share) + known)
     return {"level": 0.9, "share": share, "mean_size": size}

@@ -19,6 +19,7 @@ from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.ensembles.sharing import TableRows
 from spinney.errors import InvalidInput
 from spinney.model import TreeForest
+from spinney.progress import follow
 from spinney.resampling.folds import Fold
 from spinney.typing import AnyArray, FloatArray
 
@@ -75,7 +76,8 @@ def curve_of_folds(
     counts = np.array([_tested(rows).total_weight(rows.n_rows) for rows in folds])
     table = [_measured(measures, sums)]
     means, reason = [_mean(table[0], counts)], "max_iter"
-    for _ in range(settings.max_rounds):
+    most = settings.max_rounds
+    for _ in follow(range(most), most, "round of all folds", verbose=params["verbose"]):
         for rows, grown in zip(folds, sums, strict=True):
             booster.add_round(grown, rows)
             grown.end_round()

@@ -7,6 +7,7 @@ from spinney.report.checks.columns import ColumnSummary, same_columns, unseen_le
 from spinney.report.checks.drift import ColumnDrift
 from spinney.report.checks.leaks import Leak, find_leaks
 from spinney.report.checks.repeats import Repeats, find_repeats
+from spinney.report.checks.training_rows import may_hold_training_rows
 from spinney.report.markup import Html, count_of, join, name_of, percent
 from spinney.report.sections.section import Finding
 from spinney.report.subject import Subject
@@ -59,17 +60,17 @@ def _of_leaks(leaks: Sequence[Leak]) -> Iterator[Finding]:
 
 
 def _of_training_rows(subject: Subject) -> Iterator[Finding]:
-    forest, n_rows = subject.forest, subject.rows.n_rows
-    if forest is None or not len(forest) or subject.train is not None:
+    forest, rows = subject.forest, subject.rows
+    if forest is None or subject.train is not None or rows.target is None:
         return
-    n_known = int(forest.arrays["count"][0])
-    if n_known == n_rows and subject.rows.target is not None:
+    if may_hold_training_rows(forest, rows.table, subject.n_threads):
+        n_known = int(forest.arrays["count"][0])
         yield Finding(
-            "warning",
-            "These may be the rows the model was trained on",
-            f"The first tree was grown on {count_of(n_known, 'row')}, as many as there are here."
-            " If they are the same, the performance below is too good: ask for a report on rows"
-            " that were held out.",
+            "danger",
+            "The rows the model was trained on may be among these",
+            f"The first tree was grown on {count_of(n_known, 'row')}, and every leaf of it gets at"
+            " least as many rows here as it had then. If the model has seen these rows, the"
+            " performance below is too good: ask for a report on rows that were held out.",
         )
 
 
