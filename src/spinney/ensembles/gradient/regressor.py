@@ -64,7 +64,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     min_split_gain, prune_gain : float
         Loss that a split must remove more than to be made; and that a split with no other below
         it must remove to be kept, once the tree is grown, so that a weak split above a strong one
-        survives: ``gamma`` of XGBoost is twice ``prune_gain``. Half of what XGBoost calls gain.
+        survives. Half of what XGBoost calls gain: its ``gamma`` is twice ``prune_gain`` for
+        ``tree_method="exact"``, and twice ``min_split_gain`` for its histograms.
     leaf_steps : {"exact", "newton"}
         How far a leaf goes under Poisson, gamma and Tweedie loss: to its optimum, or one step of
         Newton's, as other libraries do. Other losses do not look at it.
