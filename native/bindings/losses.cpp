@@ -83,7 +83,7 @@ void define_point_losses(nb::module_& module, const Argument& y_argument) {
         "loss"_a, "parameter"_a, y_argument, "scores"_a, "gradients"_a.noconvert(),
         "hessians"_a.noconvert(), "n_threads"_a,
         "Derivatives of a loss by the score, row by row; gives the largest magnitudes of both. "
-        "hessians may be empty where all are 1, or follow from the gradients.");
+        "hessians may be empty where all are 1.");
     module.def(
         "sum_loss",
         [](const std::string& loss, double parameter, const Array<Number>& y,

@@ -56,12 +56,11 @@ class BoundGrower {
     BoundGrower(const Bins& bins, const Array<std::int32_t>& n_value_bins,
                 const Array<std::uint8_t>& categorical,
                 const std::vector<std::vector<double>>& cuts, GradientTreeSettings settings,
-                double learning_rate, bool hessians_follow, int n_threads)
+                double learning_rate, int n_threads)
         : cuts_(cuts),
           settings_(std::move(settings)),
           seed_(settings_.seed),
           learning_rate_(learning_rate),
-          hessians_follow_(hessians_follow),
           bins_(bins),
           grower_(training_bins(bins, n_value_bins, categorical, cuts.size(), n_threads),
                   n_threads) {}
@@ -70,9 +69,8 @@ class BoundGrower {
               const Array<std::int64_t>& weights, bool weights_repeat, double weight_scale,
               const Array<std::uint32_t>& rows, std::pair<float, float> largest, GrownTrees& into) {
         const std::size_t n_rows = grower_.bins().n_rows();
-        const GradientInput input = {view(gradients), view(hessians),  view(weights),
-                                     weights_repeat,  weight_scale,    largest.first,
-                                     largest.second,  hessians_follow_};
+        const GradientInput input = {view(gradients), view(hessians), view(weights), weights_repeat,
+                                     weight_scale,    largest.first,  largest.second};
         const auto fits = [n_rows](std::size_t n) { return n == 0 || n == n_rows; };
         const auto chosen = view(rows);
         if (gradients.size() != n_rows || !fits(hessians.size()) || !fits(weights.size()) ||
@@ -143,7 +141,6 @@ class BoundGrower {
     GradientTreeSettings settings_;          ///< with the seed of the tree grown last
     std::uint64_t seed_;                     ///< of all trees
     double learning_rate_;
-    bool hessians_follow_;
     Bins bins_;  ///< keeps the rows alive that the grower borrows
     GradientGrower grower_;
     std::size_t n_nodes_ = 0;
@@ -215,10 +212,9 @@ void bind_trees(nb::module_& module) {
 
     nb::class_<BoundGrower>(module, "GradientGrower", "Grows the trees of a boosted sum.")
         .def(nb::init<const Bins&, const Array<std::int32_t>&, const Array<std::uint8_t>&,
-                      const std::vector<std::vector<double>>&, GradientTreeSettings, double, bool,
-                      int>(),
+                      const std::vector<std::vector<double>>&, GradientTreeSettings, double, int>(),
              "bins"_a, "n_value_bins"_a, "categorical"_a, "cuts"_a, "settings"_a, "learning_rate"_a,
-             "hessians_follow"_a, "n_threads"_a)
+             "n_threads"_a)
         .def("grow", &BoundGrower::grow, "gradients"_a, "hessians"_a, "weights"_a,
              "weights_repeat"_a, "weight_scale"_a, "rows"_a, "largest"_a, "into"_a,
              "Grow one tree and append it; hessians, weights, rows may be empty.")

@@ -83,15 +83,13 @@ LossKind parse_loss(std::string_view name) {
 }
 
 bool has_constant_hessian(const LossSpec& loss) { return loss.kind <= LossKind::kQuantile; }
-bool hessians_follow(const LossSpec& loss) { return loss.kind == LossKind::kLogistic; }
 
 DerivativeLimits fill_derivatives(const LossSpec& loss, const RowTargets& y,
                                   std::span<const double> scores, std::span<float> gradients,
                                   std::span<float> hessians, int n_threads) {
     const bool constant = has_constant_hessian(loss);
-    check_lengths(
-        scores.size() == y.size() && gradients.size() == y.size() &&
-        (hessians.size() == y.size() || (hessians.empty() && (constant || hessians_follow(loss)))));
+    check_lengths(scores.size() == y.size() && gradients.size() == y.size() &&
+                  (hessians.size() == y.size() || (constant && hessians.empty())));
     if (constant) std::fill(hessians.begin(), hessians.end(), 1.0F);
     DerivativeKernel* kernel = SPINNEY_KERNEL(derivatives);
     std::vector<DerivativeLimits> of_part((y.size() + kPart - 1) / kPart);
@@ -101,7 +99,7 @@ DerivativeLimits fill_derivatives(const LossSpec& loss, const RowTargets& y,
             const std::size_t n = std::min(kPart, end - i);
             of_part[i / kPart] =
                 kernel({loss, y.some(i, n, room.data()), scores.data() + i, gradients.data() + i,
-                        constant || hessians.empty() ? nullptr : hessians.data() + i, n});
+                        constant ? nullptr : hessians.data() + i, n});
         }
     });
     return largest_of(of_part, 1).front();
@@ -114,17 +112,15 @@ std::vector<DerivativeLimits> fill_softmax_derivatives(std::span<const std::int3
                                                        std::span<float> hessians, int n_threads) {
     const std::size_t n_rows = codes.size();
     check_lengths(n_classes > 0 && scores.size() == n_rows * n_classes &&
-                  gradients.size() == scores.size() &&
-                  (hessians.empty() || hessians.size() == scores.size()));
+                  gradients.size() == scores.size() && hessians.size() == scores.size());
     SoftmaxKernel* kernel = SPINNEY_KERNEL(softmax_derivatives);
     std::vector<DerivativeLimits> of_block((n_rows + kSoftmaxBlock - 1) / kSoftmaxBlock *
                                            n_classes);
     parallel_blocks(n_threads, n_rows, kSoftmaxBlock, [&](std::size_t begin, std::size_t end) {
         std::vector<double> buffer(n_classes * kSoftmaxRows);
         for (std::size_t i = begin; i < end; i += kSoftmaxRows) {
-            kernel({codes.data() + i, scores.data() + i, gradients.data() + i,
-                    hessians.empty() ? nullptr : hessians.data() + i, n_rows, n_classes,
-                    std::min(kSoftmaxRows, end - i), buffer.data(),
+            kernel({codes.data() + i, scores.data() + i, gradients.data() + i, hessians.data() + i,
+                    n_rows, n_classes, std::min(kSoftmaxRows, end - i), buffer.data(),
                     of_block.data() + begin / kSoftmaxBlock * n_classes});
         }
     });

@@ -40,9 +40,6 @@ struct DerivativeLimits {
 /// Whether all second derivatives are 1.
 bool has_constant_hessian(const LossSpec& loss);
 
-/// Whether they are hessian_of(gradient).
-bool hessians_follow(const LossSpec& loss);
-
 /// What rows are to be predicted: numbers, or the codes of two classes in a byte each.
 struct RowTargets {
     std::span<const double> numbers;
@@ -57,14 +54,14 @@ struct RowTargets {
     }
 };
 
-/// gradients[i], hessians[i] = derivatives of the loss of row i by its score. `hessians` may be
-/// empty where all are 1, or follow from the gradients: memory is what bounds these losses.
+/// gradients[i], hessians[i] = derivatives of the loss of row i by its score. Where all hessians
+/// are 1, `hessians` may be empty: memory is what bounds these losses.
 DerivativeLimits fill_derivatives(const LossSpec& loss, const RowTargets& y,
                                   std::span<const double> scores, std::span<float> gradients,
                                   std::span<float> hessians, int n_threads);
 
 /// Multinomial: scores and derivatives class by class, (n_classes, n_rows). The hessian is p (1 -
-/// p), its diagonal, and follows from the gradient: `hessians` may be empty. Limits class by class.
+/// p), its diagonal. Limits class by class.
 std::vector<DerivativeLimits> fill_softmax_derivatives(std::span<const std::int32_t> codes,
                                                        std::span<const double> scores,
                                                        std::size_t n_classes,
@@ -84,7 +81,7 @@ struct DerivativeTask {
     const double* y;
     const double* scores;
     float* gradients;
-    float* hessians;  ///< left alone if all are 1; null: they follow from the gradients
+    float* hessians;  ///< left alone if all are 1
     std::size_t n;
 };
 
@@ -93,7 +90,7 @@ struct SoftmaxTask {
     const std::int32_t* codes;
     const double* scores;  ///< of the first class; those of the next are `stride` further on
     float* gradients;
-    float* hessians;  ///< null: they follow from the gradients
+    float* hessians;
     std::size_t stride;
     std::size_t n_classes;
     std::size_t n;

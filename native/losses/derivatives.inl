@@ -37,22 +37,6 @@ template <class Exponent>
 template <class Loss>
 concept Exponential = requires(Loss loss) { loss.exponent(0.0, 0.0); };
 
-/// Whether a loss has no hessians but those that follow from its gradients.
-template <class Loss>
-concept Follows = requires { requires Loss::kHessianFollows; };
-
-/// The hessians that follow from gradients, written down or not; gives the largest magnitude.
-[[gnu::always_inline]] inline std::int32_t fill_following(const float* __restrict gradients,
-                                                          float* __restrict hessians, std::size_t n,
-                                                          std::int32_t most) {
-    for (std::size_t i = 0; i < n; ++i) {
-        most = larger(most, magnitude(hessian_of(gradients[i])));
-    }
-    if (hessians == nullptr) return most;
-    for (std::size_t i = 0; i < n; ++i) hessians[i] = hessian_of(gradients[i]);
-    return most;
-}
-
 struct Largest {
     std::int32_t gradient = 0;
     std::int32_t hessian = 0;
@@ -64,8 +48,7 @@ template <class Loss>
     const double* __restrict y = task.y + first;
     const double* __restrict scores = task.scores + first;
     float* __restrict gradients = task.gradients + first;
-    float* __restrict hessians =
-        Loss::kHessianIsOne || task.hessians == nullptr ? nullptr : task.hessians + first;
+    float* __restrict hessians = Loss::kHessianIsOne ? nullptr : task.hessians + first;
     double exponentials[kTile];
     if constexpr (Exponential<Loss>) {
         exponentiate_tile([&](std::size_t i) { return loss.exponent(y[i], scores[i]); }, n,
@@ -81,13 +64,11 @@ template <class Loss>
         }
         gradients[i] = static_cast<float>(at.gradient);
         most.gradient = larger(most.gradient, magnitude(static_cast<float>(at.gradient)));
-        if constexpr (!Loss::kHessianIsOne && !Follows<Loss>) {
+        if constexpr (!Loss::kHessianIsOne) {
             hessians[i] = static_cast<float>(at.hessian);
             most.hessian = larger(most.hessian, magnitude(static_cast<float>(at.hessian)));
         }
     }
-    if constexpr (Follows<Loss>)
-        most.hessian = fill_following(gradients, hessians, n, most.hessian);
     largest = most;
 }
 
@@ -159,18 +140,20 @@ DerivativeLimits fill_class(const SoftmaxTask& task, std::size_t k, const double
                             const double* __restrict inverse) {
     const double* __restrict e = task.buffer + k * kSoftmaxRows;
     float* __restrict gradients = task.gradients + k * task.stride;
-    float* __restrict hessians =
-        task.hessians == nullptr ? nullptr : task.hessians + k * task.stride;
+    float* __restrict hessians = task.hessians + k * task.stride;
     const auto this_class = static_cast<double>(k);
     std::int32_t most_gradient = 0;
+    std::int32_t most_hessian = 0;
     const std::size_t n = task.n;
     for (std::size_t i = 0; i < n; ++i) {
         const double p = e[i] * inverse[i];
         const auto gradient = static_cast<float>(p - (code[i] == this_class ? 1.0 : 0.0));
+        const auto hessian = static_cast<float>(p * (1.0 - p));
         gradients[i] = gradient;
+        hessians[i] = hessian;
         most_gradient = larger(most_gradient, magnitude(gradient));
+        most_hessian = larger(most_hessian, magnitude(hessian));
     }
-    const std::int32_t most_hessian = fill_following(gradients, hessians, n, 0);
     return {std::bit_cast<float>(most_gradient), std::bit_cast<float>(most_hessian)};
 }
 

@@ -1,6 +1,5 @@
 #include <bit>
 
-#include "native/base/hessian_of.hpp"
 #include "native/losses/derivatives.hpp"
 #include "native/losses/point_losses.hpp"
 

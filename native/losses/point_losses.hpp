@@ -1,8 +1,7 @@
 /// Losses of one row: a formula each. Loops, threads and weights live elsewhere.
 ///
-/// A loss whose second derivative is hessian_of(gradient) says so: kHessianFollows. To add a loss:
-/// write its struct here, add it to LossKind (those without curvature first), to its names in
-/// derivatives.cpp and to the switch in derivatives.inl, and give it a row in
+/// To add a loss: write its struct here, add it to LossKind (those without curvature first), to its
+/// names in derivatives.cpp and to the switch in derivatives.inl, and give it a row in
 /// src/spinney/losses/loss.py; the tests run over those rows. A loss with one exponential gives its
 /// exponent() and leaves the exponential to the loop.
 #pragma once
@@ -100,8 +99,7 @@ struct TweedieLoss {
 /// ln(1 + e^s) - y s for y in {0, 1}.
 struct LogisticLoss {
     static constexpr bool kHessianIsOne = false;
-    static constexpr bool kHessianFollows = true;
-    // e^-|s| never overflows.
+    // e^-|s| never overflows, and p (1 - p) keeps its digits in both tails.
     SPINNEY_FORMULA double exponent(double, double s) const { return -magnitude_of(s); }
     SPINNEY_FORMULA Derivatives derivatives(double y, double s, double small) const {
         const double inverse = 1.0 / (1.0 + small);

@@ -121,7 +121,7 @@ void GradientGrower::set_values(const GradientInput& input, GrownTree& tree) {
     const int room = 50 - static_cast<int>(std::ceil(std::log2(packed_.n_repeats() + 1.0)));
     GradientObjective exact = objective_;
     exact.scales.gradient = packed_.gradient_step(room);
-    exact.scales.hessian = input.has_hessians() ? packed_.hessian_step(room) : 1.0;
+    exact.scales.hessian = input.hessians.empty() ? 1.0 : packed_.hessian_step(room);
     const double per_gradient = 1.0 / exact.scales.gradient;
     const double per_hessian = 1.0 / exact.scales.hessian;
     // The low bits of 1.5 * 2^52 + x hold the integer nearest to x.
@@ -137,7 +137,7 @@ void GradientGrower::set_values(const GradientInput& input, GrownTree& tree) {
             const std::int64_t w = input.repeats(row);
             total.gradient += w * nearest(input.gradients[row] * per_gradient);
             total.hessian +=
-                input.has_hessians() ? w * nearest(input.hessian(row) * per_hessian) : w;
+                input.hessians.empty() ? w : w * nearest(input.hessians[row] * per_hessian);
         }
         of_range[range * n_nodes + place] += total;
     });

@@ -47,21 +47,6 @@ float largest(std::span<const float> numbers, std::span<const std::uint32_t> row
     return of_chunk.empty() ? 0.0F : *std::max_element(of_chunk.begin(), of_chunk.end());
 }
 
-/// The same of hessians that are not written down.
-float largest_that_follows(const GradientInput& input, std::span<const std::uint32_t> rows,
-                           int n_threads) {
-    const std::size_t n = rows.empty() ? input.gradients.size() : rows.size();
-    std::vector<float> of_chunk((n + kChunk - 1) / kChunk, 0.0F);
-    parallel_blocks(n_threads, n, kChunk, [&](std::size_t begin, std::size_t end) {
-        float most = 0.0F;
-        for (std::size_t i = begin; i < end; ++i) {
-            most = std::max(most, std::abs(input.hessian(rows.empty() ? i : rows[i])));
-        }
-        of_chunk[begin / kChunk] = most;
-    });
-    return of_chunk.empty() ? 0.0F : *std::max_element(of_chunk.begin(), of_chunk.end());
-}
-
 /// The power of two that puts `most` just below 2^bits.
 double scale_for(float most, int bits) {
     int exponent = 0;
@@ -96,7 +81,7 @@ std::int64_t sum_rows(std::size_t n_all, std::span<const std::uint32_t> rows, in
 void PackedGradients::fill(const GradientInput& input, std::span<const std::uint32_t> rows,
                            int n_threads) {
     input_ = input;
-    has_hessians_ = input.has_hessians();
+    has_hessians_ = !input.hessians.empty();
     const bool repeats = !input.weights.empty() && input.weights_repeat;
     const std::size_t n_all = input.gradients.size();
     n_repeats_ = repeats
@@ -105,10 +90,9 @@ void PackedGradients::fill(const GradientInput& input, std::span<const std::uint
                      : static_cast<double>(rows.empty() ? n_all : rows.size());
     const bool known = rows.empty() && input.largest_gradient >= 0.0F;
     largest_gradient_ = known ? input.largest_gradient : largest(input.gradients, rows, n_threads);
-    largest_hessian_ = !has_hessians_           ? 1.0F
-                       : known                  ? input.largest_hessian
-                       : input.hessians.empty() ? largest_that_follows(input, rows, n_threads)
-                                                : largest(input.hessians, rows, n_threads);
+    largest_hessian_ = !has_hessians_ ? 1.0F
+                       : known        ? input.largest_hessian
+                                      : largest(input.hessians, rows, n_threads);
     if (!std::isfinite(largest_gradient_) || !std::isfinite(largest_hessian_)) {
         throw Failure(FailureKind::kInvalidInput,
                       "The derivatives of a row, times its weight, are beyond what 32 bits hold. "
@@ -139,8 +123,7 @@ void PackedGradients::place(const GradientInput& input, const Packing& packing, 
     parallel_blocks(n_threads, n, kChunk, [&](std::size_t begin, std::size_t end) {
         steps[begin / kChunk] =
             kernel({.gradients = input.gradients.data() + begin,
-                    .hessians = input.hessians.empty() ? nullptr : input.hessians.data() + begin,
-                    .hessians_follow = has_hessians_,
+                    .hessians = has_hessians_ ? input.hessians.data() + begin : nullptr,
                     .gradient_grid = make_grid(gradient_scale_, gradient_bits),
                     .hessian_grid = make_grid(hessian_scale_, hessian_bits),
                     .gradient_shift = packed_ ? packing.hessian_bits : 0,

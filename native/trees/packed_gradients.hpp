@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "native/base/hessian_of.hpp"
 #include "native/base/large_pages.hpp"
 
 namespace spinney {
@@ -105,12 +104,7 @@ struct GradientInput {
     double weight_scale = 1.0;       ///< weight = integer * scale, a power of two; 1 if they repeat
     float largest_gradient = -1.0F;  ///< in magnitude, of all rows; negative: not known
     float largest_hessian = -1.0F;
-    bool hessians_follow = false;  ///< where none are given: each is hessian_of(gradient), not 1
 
-    bool has_hessians() const { return !hessians.empty() || hessians_follow; }
-    float hessian(std::size_t row) const {  // only where they differ
-        return hessians.empty() ? hessian_of(gradients[row]) : hessians[row];
-    }
     std::int64_t repeats(std::size_t row) const {
         return weights.empty() || !weights_repeat ? 1 : weights[row];
     }

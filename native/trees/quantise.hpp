@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "native/base/hessian_of.hpp"
-
 namespace spinney {
 
 /// integer = round(number / step), ties to even, kept within ±most.
@@ -16,8 +14,7 @@ struct GradientGrid {
 
 struct QuantiseTask {
     const float* gradients;
-    const float* hessians;  ///< null: none are written down
-    bool hessians_follow;   ///< they are hessian_of(gradient) then, not 1
+    const float* hessians;  ///< null: none
     GradientGrid gradient_grid;
     GradientGrid hessian_grid;
     int gradient_shift;  ///< 0: hessians go to their own array

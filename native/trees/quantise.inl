@@ -12,12 +12,11 @@ namespace {
         static_cast<std::uint32_t>(__builtin_bit_cast(std::uint64_t, steps + 0x1.8p52)));
 }
 
-/// of_row(i): the hessian of a row. The choice is made outside of the loops, so that they become
-/// vectors.
-template <class OfRow>
-[[gnu::always_inline]] inline std::int64_t quantise_both(const QuantiseTask& task,
-                                                         const OfRow& of_row) {
+}  // namespace
+
+std::int64_t NAME(quantise)(const QuantiseTask& task) {
     const float* __restrict gradients = task.gradients;
+    const float* __restrict hessians = task.hessians;
     std::int32_t* __restrict to = task.gradients_out;
     std::int32_t* __restrict to_hessians = task.hessians_out;
     const GradientGrid g = task.gradient_grid;
@@ -25,41 +24,25 @@ template <class OfRow>
     const int shift = task.gradient_shift;
     const std::size_t n = task.n;
     std::int64_t steps = 0;
-    if (shift > 0) {
+    if (hessians == nullptr) {
+        for (std::size_t i = 0; i < n; ++i) {
+            to[i] = nearest(gradients[i], g);
+            steps += to[i] < 0 ? -to[i] : to[i];
+        }
+    } else if (shift > 0) {
         for (std::size_t i = 0; i < n; ++i) {
             const std::int32_t gradient = nearest(gradients[i], g);
             const auto high = static_cast<std::uint32_t>(gradient) << shift;
-            to[i] =
-                static_cast<std::int32_t>(high | static_cast<std::uint32_t>(nearest(of_row(i), h)));
+            to[i] = static_cast<std::int32_t>(high |
+                                              static_cast<std::uint32_t>(nearest(hessians[i], h)));
             steps += gradient < 0 ? -gradient : gradient;
         }
     } else {
         for (std::size_t i = 0; i < n; ++i) {
             to[i] = nearest(gradients[i], g);
-            to_hessians[i] = nearest(of_row(i), h);
+            to_hessians[i] = nearest(hessians[i], h);
             steps += to[i] < 0 ? -to[i] : to[i];
         }
-    }
-    return steps;
-}
-
-}  // namespace
-
-std::int64_t NAME(quantise)(const QuantiseTask& task) {
-    const float* __restrict gradients = task.gradients;
-    const float* __restrict hessians = task.hessians;
-    if (hessians != nullptr) {
-        return quantise_both(task, [hessians](std::size_t i) { return hessians[i]; });
-    }
-    if (task.hessians_follow) {
-        return quantise_both(task, [gradients](std::size_t i) { return hessian_of(gradients[i]); });
-    }
-    std::int32_t* __restrict to = task.gradients_out;
-    const GradientGrid g = task.gradient_grid;
-    std::int64_t steps = 0;
-    for (std::size_t i = 0; i < task.n; ++i) {
-        to[i] = nearest(gradients[i], g);
-        steps += to[i] < 0 ? -to[i] : to[i];
     }
     return steps;
 }

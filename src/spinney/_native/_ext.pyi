@@ -115,7 +115,7 @@ def fill_derivatives(loss: str, parameter: float, y: Annotated[NDArray[numpy.uin
 @overload
 def fill_derivatives(loss: str, parameter: float, y: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> tuple[float, float]:
     """
-    Derivatives of a loss by the score, row by row; gives the largest magnitudes of both. hessians may be empty where all are 1, or follow from the gradients.
+    Derivatives of a loss by the score, row by row; gives the largest magnitudes of both. hessians may be empty where all are 1.
     """
 
 @overload
@@ -371,7 +371,7 @@ class GrownTrees:
 class GradientGrower:
     """Grows the trees of a boosted sum."""
 
-    def __init__(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_value_bins: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], cuts: Sequence[Sequence[float]], settings: GradientTreeSettings, learning_rate: float, hessians_follow: bool, n_threads: int) -> None: ...
+    def __init__(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_value_bins: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], cuts: Sequence[Sequence[float]], settings: GradientTreeSettings, learning_rate: float, n_threads: int) -> None: ...
 
     def grow(self, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights_repeat: bool, weight_scale: float, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], largest: tuple[float, float], into: GrownTrees) -> None:
         """Grow one tree and append it; hessians, weights, rows may be empty."""

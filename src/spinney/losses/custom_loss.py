@@ -62,11 +62,6 @@ class CustomLoss(Loss):
         return not self.has_hessian
 
     @property
-    def hessians_follow(self) -> bool:
-        """Whether second derivatives follow from the first: a user's may be any."""
-        return False
-
-    @property
     def has_order_statistic_leaves(self) -> bool:
         """Whether leaves are given their exact optimum in place of Newton's step."""
         return not self.has_hessian and self.n_outputs == 1

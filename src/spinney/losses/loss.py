@@ -30,8 +30,7 @@ class RowDerivatives:
 
     gradients: AnyArray
     hessians: AnyArray
-    """(n_outputs, 0) where all are 1: nobody writes or reads them. Nor need those be written that
-    follow from the gradients."""
+    """(n_outputs, 0) where all are 1: nobody writes or reads them."""
     limits: list[tuple[float, float]]
     """Of each output the largest magnitudes of gradients and hessians; NaN if one is."""
 
@@ -53,11 +52,6 @@ class Loss(abc.ABC):
     def has_constant_hessian(self) -> bool:
         """Whether all second derivatives are 1."""
         return False
-
-    @property
-    def hessians_follow(self) -> bool:
-        """Whether second derivatives are |g| (1 - |g|) of the first, in 32 bits."""
-        return self.link in {"logistic", "softmax"}
 
     @property
     def has_order_statistic_leaves(self) -> bool:

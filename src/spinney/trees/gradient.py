@@ -116,8 +116,6 @@ class GradientGrower:
     settings : limits of each tree
     weights, factors : of rows; None: all 1
     learning_rate : factor of all values
-    hessians_follow : whether hessians that are not given are |g| (1 - |g|) of the gradients g, as
-        those of classes are, and not 1; not together with weights or factors
     seed : decides drawn features, together with the number of the tree
     n_threads : threads; they do not change the trees
     """
@@ -130,7 +128,6 @@ class GradientGrower:
         factors: FloatArray | None = None,
         *,
         learning_rate: float = 1.0,
-        hessians_follow: bool = False,
         seed: int = 0,
         n_threads: int = 1,
     ) -> None:
@@ -141,7 +138,6 @@ class GradientGrower:
             [f.cuts.tolist() if isinstance(f, NumericBins) else [] for f in binned.features],
             settings.to_native(seed),
             learning_rate,
-            hessians_follow,
             n_threads,
         )
         total = float(binned.n_rows) if weights is None else exact_total(weights)
@@ -170,7 +166,7 @@ class GradientGrower:
 
         Parameters
         ----------
-        gradients, hessians : (n_rows,) float32; no hessians: all 1, or those that follow
+        gradients, hessians : (n_rows,) float32; no hessians: all 1
         into : the trees so far
         rows : numbers of the rows to grow on, increasing; None: all
         largest : largest magnitudes of gradients and hessians, if known; saves a look at all rows

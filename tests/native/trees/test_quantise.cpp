@@ -84,17 +84,15 @@ struct Output {
 
 constexpr std::int32_t kUntouched = 0x5A5A5A5A;
 
-/// Runs a kernel on n numbers; hessians empty: none, or those that follow. One more entry shows
-/// whether it stops.
+/// Runs a kernel on n numbers; hessians empty: none. One more entry shows whether it stops.
 Output run(spinney::QuantiseKernel* kernel, const std::vector<float>& gradients,
            const std::vector<float>& hessians, const GradientGrid& g, const GradientGrid& h,
-           int shift, bool hessians_follow = false) {
+           int shift) {
     const std::size_t n = gradients.size();
     Output output{std::vector<std::int32_t>(n + 1, kUntouched),
                   std::vector<std::int32_t>(n + 1, kUntouched)};
     output.steps = kernel({.gradients = gradients.data(),
                            .hessians = hessians.empty() ? nullptr : hessians.data(),
-                           .hessians_follow = hessians_follow,
                            .gradient_grid = g,
                            .hessian_grid = h,
                            .gradient_shift = shift,
@@ -186,23 +184,6 @@ TEST(every_length_and_alignment_gives_the_definition) {
         }
         for (const Kernels& kernels : runnable_kernels()) {
             check_all_forms(kernels, gradients, hessians, g, h, 13);
-        }
-    }
-}
-
-TEST(hessians_that_follow_are_those_that_are_written_down) {
-    const GradientGrid grid = grid_of(-13, 13);
-    std::vector<float> gradients, hessians;
-    for (std::size_t i = 0; i < 333; ++i) {
-        gradients.push_back(static_cast<float>(2.0 * random_unit(9, Stream::kRows, i) - 1.0));
-        hessians.push_back(spinney::hessian_of(gradients.back()));
-    }
-    for (const Kernels& kernels : runnable_kernels()) {
-        for (const int shift : {0, 13}) {
-            const Output given = run(kernels.quantise, gradients, hessians, grid, grid, shift);
-            const Output follow = run(kernels.quantise, gradients, {}, grid, grid, shift, true);
-            CHECK(follow.gradients == given.gradients && follow.hessians == given.hessians);
-            CHECK(follow.steps == given.steps);
         }
     }
 }

@@ -61,22 +61,15 @@ class Booster:
         self.rows, self.settings, self._loss = rows, settings, loss
         self._by_formula = settings.exact_steps and loss.has_exact_steps
         changes_leaves = loss.has_order_statistic_leaves or self._by_formula
-        weights, factors = _weights_and_factors(rows, settings)
-        hessians_follow = loss.hessians_follow and weights is None and factors is None
         self._grower = GradientGrower(
             rows.binned,
             settings.tree,
-            weights,
-            factors,
+            *_weights_and_factors(rows, settings),
             learning_rate=1.0 if changes_leaves else settings.learning_rate,
-            hessians_follow=hessians_follow,
             seed=settings.seed,
             n_threads=settings.n_threads,
         )
         self._at: RowDerivatives | None = None
-        if hessians_follow:
-            shape = (loss.n_outputs, rows.n_rows)
-            self._at = RowDerivatives.empty(shape, (loss.n_outputs, 0))
 
     def add_round(self, grown: BoostedSum, rows: BoostingRows) -> None:
         """Add one tree per output, each fitted to the derivatives at the scores so far.
