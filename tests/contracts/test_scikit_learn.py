@@ -44,7 +44,7 @@ VARIANTS = [
     {"search": "histogram", "criterion": "entropy"},
     {"criterion": "absolute_error"},
     {"ccp_alpha": 0.002, "min_weight_fraction_leaf": 0.01},
-    {"early_stopping": "cv", "cv": 2, "max_iter": 5, "max_delta_step": 0.5},
+    {"early_stopping": "cv", "cv": 2, "max_iter": 30, "learning_rate": 0.5, "max_delta_step": 0.5},
     {"algorithm": "martingale"},
     {"algorithm": "robust"},
 ]

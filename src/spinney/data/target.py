@@ -198,12 +198,17 @@ def read_labels(y: Any, n_rows: int, estimator_name: str = "The estimator") -> L
 
 
 def read_numbers(
-    y: Any, n_rows: int, estimator_name: str = "The estimator", *, multi_output: bool = True
+    y: Any,
+    n_rows: int,
+    estimator_name: str = "The estimator",
+    *,
+    multi_output: bool = True,
+    why_one: str = "",
 ) -> FloatArray:
     """Read a regression target: finite float64 of shape (n,), or (n, K) for K > 1 outputs.
 
     A single column of shape (n, 1) becomes (n,); without ``multi_output`` that warns as
-    scikit-learn does, and several columns are refused.
+    scikit-learn does, and several columns are refused, for the reason ``why_one`` if it is given.
 
     Examples
     --------
@@ -217,7 +222,7 @@ def read_numbers(
             "per output."
         )
     if values.ndim != 2 or values.shape[1] == 1 or not multi_output:
-        values = _one_column(values, may_warn=not multi_output)
+        values = _one_column(values, may_warn=not multi_output, why_one=why_one)
     _check_length(values, n_rows)
     if values.dtype.kind == "O":
         flat = [_numbers_from_objects(column) for column in np.atleast_2d(values.T)]
@@ -245,13 +250,13 @@ def _given(y: Any, estimator_name: str) -> AnyArray:
     return values
 
 
-def _one_column(values: AnyArray, *, may_warn: bool) -> AnyArray:
+def _one_column(values: AnyArray, *, may_warn: bool, why_one: str = "") -> AnyArray:
     if values.ndim == 1:
         return values
     if values.ndim != 2 or values.shape[1] != 1:
         raise InvalidInput(
-            f"y should be a 1d array, got an array of shape {values.shape} instead. Give one "
-            "target per row."
+            f"y should be a 1d array, got an array of shape {values.shape} instead. "
+            + ((values.ndim == 2 and why_one) or "Give one target per row.")
         )
     if may_warn:
         warnings.warn(

@@ -53,6 +53,8 @@ class IntakeSettings:
     class_weight: Any = None
     max_bins: int = 255
     multi_output: bool = True
+    why_one: str = ""
+    """Why there may be one output only, and what to do; for the message."""
     n_threads: int = 1
 
 
@@ -121,8 +123,8 @@ def _read_target(
     if settings.task == "unsupervised":
         return Target("unsupervised"), np.zeros(n_rows), weights
     if settings.task == "regression":
-        several = settings.multi_output
-        numbers = read_numbers(y, n_rows, multi_output=several, estimator_name=name)
+        several, why = settings.multi_output, settings.why_one
+        numbers = read_numbers(y, n_rows, name, multi_output=several, why_one=why)
         targets = numbers.reshape(n_rows, -1)
         return Target("regression", n_outputs=targets.shape[1]), targets, weights
     labels = read_labels(y, n_rows, estimator_name=name)

@@ -40,6 +40,7 @@ from spinney.ensembles.trees.growing import (
     ONE_TARGET,
     Scales,
     check_criterion,
+    why_one_target,
 )
 from spinney.ensembles.trees.limits import least_weight, n_drawn
 from spinney.errors import InvalidParameter
@@ -225,6 +226,7 @@ def _read(job: Job, tree: Mapping[str, Any], given: tuple[TableLike, Any, Any, A
         categorical_features=tree["categorical_features"],
         max_bins=tree["max_bins"],
         multi_output=tree["criterion"] not in ONE_TARGET,
+        why_one=why_one_target(tree["criterion"]),
         n_threads=job.n_threads,
     )
     reading = read_rows(X, y, sample_weight, settings)

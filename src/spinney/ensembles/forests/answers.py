@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from spinney.ensembles.forests.forest import Forest
 from spinney.ensembles.forests.uncertainty import standard_errors
+from spinney.ensembles.trees.growing import ONE_TARGET
 from spinney.errors import InvalidInput
 from spinney.theory.forests import Strength, forest_strength
 from spinney.typing import AnyArray, FloatArray, TableLike
@@ -102,10 +103,11 @@ class NumberForest(RegressorMixin, Forest):
 
     _task = "regression"
     _oob_name: ClassVar[str] = "oob_prediction_"
+    criterion: str
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = self.criterion not in ONE_TARGET
         return tags
 
     def predict(

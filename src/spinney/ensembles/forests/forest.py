@@ -22,6 +22,7 @@ from spinney.ensembles.forests.out_of_bag import OutOfBag
 from spinney.ensembles.forests.paths import decision_paths
 from spinney.ensembles.forests.rows import ForestRows, read_forest_rows
 from spinney.ensembles.forests.tree_views import TreeViews
+from spinney.ensembles.trees.growing import ONE_TARGET, why_one_target
 from spinney.ensembles.uncertain.out_of_bag import OutOfBagCalibration
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.model import Model, TreeForest
@@ -92,6 +93,8 @@ class Forest(OutOfBagCalibration, BagKeeper):
             categorical_features=params["categorical_features"],
             class_weight=params.get("class_weight"),
             max_bins=params.get("max_bins", 255),
+            multi_output=params["criterion"] not in ONE_TARGET,
+            why_one=why_one_target(params["criterion"]),
             n_threads=self._n_threads(),
         )
 

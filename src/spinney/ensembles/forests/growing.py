@@ -16,7 +16,7 @@ from spinney.ensembles.forests.rules import (
     TWO_CLASS_CRITERIA,
 )
 from spinney.ensembles.sharing import ranks_of
-from spinney.ensembles.trees.growing import ONE_TARGET, number_target
+from spinney.ensembles.trees.growing import number_target
 from spinney.ensembles.trees.limits import n_drawn
 from spinney.errors import InvalidInput, InvalidParameter, SmallWeights
 from spinney.model import Policy, TreeForest
@@ -134,11 +134,6 @@ def _target(rows: ForestRows, criterion: str, bags: Bags) -> TreeTarget:
             )
         own = CLASS_CRITERIA[criterion]
         return TreeTarget.of_classes(y, n_classes, weights, criterion=own)
-    if criterion in ONE_TARGET and y.shape[1] > 1:
-        raise InvalidInput(
-            f"criterion={criterion!r} takes one output, but y has {y.shape[1]}. Fit one forest "
-            "each, or use 'squared_error'."
-        )
     if criterion == "poisson":
         _check_poisson(y)
     return number_target(y, weights, NUMBER_CRITERIA[criterion], n_drawn=bags.most)

@@ -56,6 +56,19 @@ class Grown:
     features: tuple[FeatureBins, ...]
 
 
+def why_one_target(criterion: str) -> str:
+    """Say why a criterion takes one target, and what to do; nothing if it takes several.
+
+    Examples
+    --------
+    >>> why_one_target("poisson")
+    "criterion='poisson' takes one output. Fit one model each, or use 'squared_error'."
+    """
+    if criterion not in ONE_TARGET:
+        return ""
+    return f"criterion={criterion!r} takes one output. Fit one model each, or use 'squared_error'."
+
+
 def grow_tree(reading: Reading, params: Mapping[str, Any], *, n_threads: int) -> Grown:
     """Grow one tree as an estimator's parameters say; values are shares of classes, or means."""
     check_criterion(reading, params["criterion"])

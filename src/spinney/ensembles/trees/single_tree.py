@@ -23,7 +23,7 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.ensembles.trees.arrays import TreeArrays, path_matrix
-from spinney.ensembles.trees.growing import ONE_TARGET, grow_tree
+from spinney.ensembles.trees.growing import ONE_TARGET, grow_tree, why_one_target
 from spinney.ensembles.trees.limits import n_drawn
 from spinney.ensembles.trees.prunings import Pruning, stops_of
 from spinney.model import Model, Policy, TreeForest
@@ -85,6 +85,7 @@ class SingleTree(Estimator):
         intake = self._intake_settings(
             class_weight=params.get("class_weight"),
             multi_output=params["criterion"] not in ONE_TARGET,
+            why_one=why_one_target(params["criterion"]),
         )
         reading = read_rows(X, y, sample_weight, intake)
         grown = grow_tree(reading, params, n_threads=self._n_threads())
