@@ -10,7 +10,7 @@ date is written. The data are those of the page.
 import doctest
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -162,12 +162,12 @@ def page_figures(page: Path) -> Iterator[tuple[str, Any]]:
             yield name, known["ax"].figure
 
 
-def make_figures(folder: Path) -> None:
-    """Write every figure into the folder."""
+def make_figures(folder: Path, names: Collection[str] = tuple(FIGURES)) -> None:
+    """Write the figures of the page into the folder, and of those with a function the named."""
     folder.mkdir(parents=True, exist_ok=True)
     with mpl.rc_context(STYLE):
-        for name, draw in FIGURES.items():
-            draw().savefig(folder / f"{name}.svg", metadata={"Date": None})
+        for name in names:
+            FIGURES[name]().savefig(folder / f"{name}.svg", metadata={"Date": None})
         for name, figure in page_figures(PAGE):
             figure.savefig(folder / f"{name}.svg", metadata={"Date": None}, dpi=140)
 

@@ -61,7 +61,7 @@ CONTENTS: dict[str, tuple[Callable[[], bytes], str]] = {
     "gzip": (lambda: b"\x1f\x8b" + bytes(500), r"gzip"),
     "html": (lambda: b"<!doctype html>" + b" " * 200, r"HTML"),
     "copied_as_text": (lambda: _good().replace(b"\r\n", b"\n"), r"copied as text.*binary"),
-    "newer_version": (lambda: _versioned(3), r"format version 3.*[Uu]pgrade"),
+    "newer_version": (lambda: _versioned(_latest() + 1), r"format version \d+.*[Uu]pgrade"),
     "version_zero": (lambda: _versioned(0), r"version 0"),
     "raw_model": (lambda: bytes(_raw_model()), r"not a saved estimator"),
 }
@@ -109,6 +109,12 @@ def _versioned(version: int) -> bytes:
     from dataclasses import replace
 
     return replace(Parts.of(_good()), version=version).sealed()
+
+
+def _latest() -> int:
+    from spinney.model.sections import FORMAT_VERSION
+
+    return FORMAT_VERSION
 
 
 # Paths
@@ -254,7 +260,11 @@ def _run(*arguments: str) -> Any:
 for _name, _arguments, _pattern in (
     ("nothing", (), r"^2: .*COMMAND"),
     ("unknown_command", ("dmo",), r"^2: (?s:.*)'dmo'"),
-    ("unknown_option", ("demo", "--sed", "1", "--x"), r"^2: (?s:.*)--x"),
+    (
+        "unknown_option",
+        ("demo", "--sed", "1", "--x"),
+        r"^2: spinney demo: .*--sed\. Did you mean '--seed'\?",
+    ),
     ("seed_is_text", ("demo", "--seed", "one"), r"^2: (?s:.*)--seed(?s:.*)'one'"),
     ("seed_is_a_fraction", ("demo", "--seed", "1.5"), r"^2: (?s:.*)--seed(?s:.*)'1.5'"),
     ("seed_is_negative", ("demo", "--seed", "-1"), r"^2: (?s:.*)--seed|seed"),

@@ -17,6 +17,7 @@ _SCORES = {
     "validation_score_": "validation score",
     "oob_score_": "score out of bag",
 }
+_FITTED = "Fitted"
 _DEEPEST = 4
 """Estimators within estimators that are unfolded one by one; deeper ones are a line of code."""
 
@@ -88,7 +89,7 @@ def _is_same(value: Any, default: Any) -> bool:
 def _shown(value: Any, level: int) -> Html:
     """Write a value; estimators, also in lists of names and estimators, as cards that unfold."""
     if isinstance(value, BaseEstimator) and level < _DEEPEST:
-        return Html(fold(type(value).__name__, *_parts(value, level + 1), mark=_state(value)))
+        return Html(fold(type(value).__name__, *_parts(value, level + 1), mark=_inner_state(value)))
     if isinstance(value, list | tuple) and any(_is_named_estimator(one) for one in value):
         return joined(_named(one, level) for one in value)
     return code(repr(value))
@@ -99,11 +100,17 @@ def _named(one: Any, level: int) -> Html:
         return code(repr(one))
     name, estimator = one
     title = f"{name}: {type(estimator).__name__}"
-    return Html(fold(title, *_parts(estimator, level + 1), mark=_state(estimator)))
+    return Html(fold(title, *_parts(estimator, level + 1), mark=_inner_state(estimator)))
 
 
 def _is_named_estimator(one: Any) -> bool:
     return isinstance(one, tuple) and len(one) == 2 and isinstance(one[1], BaseEstimator)
+
+
+def _inner_state(estimator: Any) -> str:
+    """Mark a parameter that is fitted; of others copies are fitted, so that they say nothing."""
+    state = _state(estimator)
+    return state if state == _FITTED else ""
 
 
 def _state(estimator: Any) -> str:
@@ -113,5 +120,5 @@ def _state(estimator: Any) -> str:
     try:
         check_is_fitted(estimator)
     except (NotFittedError, TypeError, SpinneyError):
-        return "not fitted"
-    return "fitted"
+        return "Not fitted"
+    return _FITTED

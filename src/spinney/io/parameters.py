@@ -64,10 +64,12 @@ def encode(value: Any, where: str) -> Any:
     if where == "loss" and is_custom(value):
         kept = without_code(value)
         return {"$loss": [kept.name, kept.has_inverse_link]}
+    instead = "Set it to a number, a text, or a list or dict of these before saving"
+    if hasattr(value, "get_params"):
+        instead = "Fit with one of Spinney's estimators in its place to save the model"
     raise CannotSave(
-        f"{where} is a {type(value).__name__}, which has no safe form in a file. Set it to a "
-        "number, a text, or a list or dict of these before saving, or keep the estimator with "
-        "pickle or joblib."
+        f"{where} is of class {type(value).__name__}, which has no safe form in a file. {instead}, "
+        "or keep this one with pickle or joblib."
     )
 
 

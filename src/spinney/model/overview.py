@@ -25,22 +25,22 @@ def model_facts(model: "Model") -> dict[str, Any]:
     """Say what a model is made of, what it tells, and which one it is."""
     target = model.target
     found: dict[str, Any] = {"task": target.task}
-    arrays = getattr(getattr(model, "trees", model), "arrays", None)
-    if arrays is None:
+    right = getattr(getattr(model, "trees", model), "arrays", {}).get("right")
+    if right is None:
         found["members"] = len(model)
     else:
-        found["trees"] = len(arrays["tree_weight"])
-        found["leaves"] = int((arrays["right"] < 0).sum())
+        found["trees"] = len(model)
+        found["leaves"] = int((right < 0).sum())
     found["features"] = len(model.schema.names)
     if target.classes is not None:
         names = [str(label) for label in target.classes[:_MOST_CLASSES].tolist()]
         rest = len(target.classes) - len(names)
         told = ", ".join(names) + (f" and {rest} more" if rest > 0 else "")
         found["classes"] = f"{len(target.classes)}: {told}"
-    output = getattr(model, "output", None)
-    if output is not None and hasattr(output, "link"):
-        found["link"] = output.link
-    mark = _fingerprint(model, 0 if arrays is None else len(arrays["right"]))
+    link = getattr(getattr(model, "output", model), "link", None)
+    if link is not None:
+        found["link"] = link
+    mark = _fingerprint(model, 0 if right is None else len(right))
     return found if mark is None else found | {"fingerprint": mark}
 
 

@@ -35,7 +35,7 @@ def test_changed_parameters_come_first_and_others_fold():
     page = GradientBoostingClassifier(learning_rate=0.25, max_iter=7)._repr_html_()
     read = Reader.of(page)
     assert read.text.index("0.25") < read.text.index("as by default") < read.text.index("max_bins")
-    assert "not fitted" in read.text
+    assert "Not fitted" in read.text
     assert "what was learnt" not in read.text
     assert "All parameters have their defaults." in DecisionTreeRegressor()._repr_html_()
 
@@ -66,6 +66,8 @@ def test_estimators_within_are_cards_that_unfold_and_hostile_values_are_text():
     read = Reader.of(outer._repr_html_())
     assert "DecisionTreeRegressor" in read.text
     assert "max_depth3" in read.text
+    fitted = Reader.of(outer.fit(X, X["a"])._repr_html_())
+    assert "Not fitted" not in fitted.text  # copies of the tree are
     hostile = GradientBoostingClassifier(scoring=HOSTILE)
     assert {"script", "img"}.isdisjoint(Reader.of(hostile._repr_html_()).tags)
 

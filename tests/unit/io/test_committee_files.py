@@ -157,10 +157,10 @@ def test_a_risk_table_comes_back():
 def test_what_has_no_safe_form_is_refused_with_its_name():
     X = np.column_stack([NUMBERS, NUMBERS[::-1]])
     vote = spinney.VotingClassifier([*CLASSES, ("bayes", GaussianNB())]).fit(X, TWO)
-    with pytest.raises(CannotSave, match=r"estimators is a GaussianNB|member .* GaussianNB"):
+    with pytest.raises(CannotSave, match=r"estimators is of class GaussianNB"):
         to_bytes(vote)
     stack = fitted("StackingClassifier", final_estimator=GaussianNB())
-    with pytest.raises(CannotSave, match="final_estimator is a GaussianNB"):
+    with pytest.raises(CannotSave, match="final_estimator is of class GaussianNB"):
         to_bytes(stack)
     several = spinney.StackingClassifier(
         [("forest", spinney.RandomForestRegressor(2))], LogisticRegression()

@@ -157,9 +157,9 @@ def test_legacy_generator_over_another_bit_generator_comes_back():
     ],
 )
 def test_value_without_a_safe_form_is_refused_by_name(value):
-    with pytest.raises(CannotSave, match="max_depth is a"):
+    with pytest.raises(CannotSave, match=r"max_depth is of class \w+, .* Set it to a number"):
         encode(value, "max_depth")
-    with pytest.raises(CannotSave, match="max_depth is a"):
+    with pytest.raises(CannotSave, match=r"max_depth is of class \w+, .* Set it to a number"):
         encode([{"deep": value}], "max_depth")
 
 
@@ -183,9 +183,9 @@ def test_other_estimators_have_no_form():
 
     Local.__name__ = "DecisionTreeClassifier"
     for stranger in (GaussianNB(), Local()):
-        with pytest.raises(CannotSave, match="estimator is a"):
+        with pytest.raises(CannotSave, match=r"estimator is of class \w+, .* one of Spinney's"):
             encode(stranger, "estimator")
-    with pytest.raises(CannotSave, match="estimator__class_weight is a"):
+    with pytest.raises(CannotSave, match="estimator__class_weight is of class object"):
         encode(spinney.DecisionTreeClassifier(class_weight=object()), "estimator")
 
 

@@ -93,7 +93,7 @@ class OwnRecipe(BagRecipe):
     def to_state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """Refuse: a file holds no code."""
         raise CannotSave(
-            f"sampler is a {type(self.own).__name__} object, which has no safe form in a file. Use "
+            f"sampler is of class {type(self.own).__name__}, which has no safe form in a file. Use "
             "a sampler by name to save the model, or keep this one with pickle or joblib."
         )
 
