@@ -1,26 +1,23 @@
-"""Gradient boosting: what the estimators share, which is everything but the loss."""
+"""Gradient boosting: the fit that the estimators share, which is everything but the loss."""
 
 import abc
 import contextlib
 import copy
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from time import monotonic
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from spinney.data.table import Kind
 from spinney.data.target import Target
-from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.fitting import read_rows as read_training_rows
+from spinney.ensembles.gradient.answers import BoostedAnswers
 from spinney.ensembles.gradient.callbacks import Callback, read_callbacks
 from spinney.ensembles.gradient.fold_curve import FoldCurve, curve_of_folds, rows_of_folds
 from spinney.ensembles.gradient.given import Given, stops_by_folds
-from spinney.ensembles.gradient.offsets import read_offset
 from spinney.ensembles.gradient.plan import Plan, round_settings
 from spinney.ensembles.gradient.rounds import Booster, RoundSettings, boost_rounds
 from spinney.ensembles.gradient.rows import (
@@ -34,20 +31,15 @@ from spinney.ensembles.gradient.stopping import STOPS, Clock
 from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.errors import InterruptedFit, InvalidInput, InvalidModel, InvalidParameter, OutOfTime
 from spinney.losses import Loss
-from spinney.model import Model, TreeForest
-from spinney.model.compiled import CompiledModel
-from spinney.model.links import apply_link
+from spinney.model import TreeForest
 from spinney.model.model import State
 from spinney.randomness import seed_from
 from spinney.trees.gradient import check_factors
-from spinney.typing import AnyArray, CodeArray, FloatArray, TableLike
+from spinney.typing import AnyArray, FloatArray, TableLike
 
 
-class GradientBoosting(Estimator):
+class GradientBoosting(BoostedAnswers):
     """Base of the estimators: a subclass has parameters, a loss and the form of predictions."""
-
-    _model_class: ClassVar[type[Model]] = TreeForest
-    model_: TreeForest
 
     def fit(
         self,
@@ -252,101 +244,6 @@ class GradientBoosting(Estimator):
         grown.validation_scores = self.validation_score_.tolist()
         grown.end_round()
         return grown
-
-    def _adopt(self, model: Model) -> None:
-        if isinstance(model, TreeForest):
-            n_outputs = len(model.arrays["baseline"])
-            in_turn = np.arange(len(model)) % n_outputs
-            if (
-                len(model) % n_outputs
-                or model.output.aggregate != "sum"
-                or not np.array_equal(model.arrays["tree_output"], in_turn)
-            ):
-                raise InvalidModel("boosting adds a tree to every output in turn, in whole rounds")
-        super()._adopt(model)
-
-    def _raw_scores(self, X: TableLike, offset: Any = None) -> FloatArray:
-        check_is_fitted(self)
-        table = self.model_.conform(X, type(self).__name__)
-        moved = self._offset_for(offset, table.n_rows)
-        return self.model_.raw_scores(table, n_threads=self._n_threads()) + moved
-
-    def _staged_scores(self, X: TableLike, offset: Any = None) -> Iterator[FloatArray]:
-        check_is_fitted(self)
-        table = self.model_.conform(X, type(self).__name__)
-        moved = self._offset_for(offset, table.n_rows)
-        stages = self.model_.staged_scores(
-            table, trees_per_stage=self.n_trees_per_iteration_, n_threads=self._n_threads()
-        )
-        return (scores + moved for scores in stages)
-
-    def _predictions(self, X: Any, offset: Any = None) -> Any:
-        if offset is None and not getattr(self, "_has_offset", False):
-            return super()._predictions(X)
-        return self._through_link(self._raw_scores(X, offset))
-
-    def _offset_for(self, offset: Any, n_rows: int) -> FloatArray | float:
-        """Read the offset of rows to be predicted; one that ``fit`` had must not be forgotten."""
-        if offset is not None:
-            return read_offset(offset, n_rows, self.n_trees_per_iteration_)
-        if getattr(self, "_has_offset", False):
-            raise InvalidInput(
-                f"This {type(self).__name__} was fitted with offset=, and without it raw scores "
-                "are not complete. Give offset= here too, zeros for rows that have none; "
-                "model_.raw_scores tells what the trees say."
-            )
-        return 0.0
-
-    def compile(self) -> CompiledModel:
-        """Give the fitted model as a small function of one row, for serving.
-
-        As of other estimators; not after a fit with ``offset``, which the function does not know.
-        """
-        self._check_fitted()
-        self._offset_for(None, 0)
-        return super().compile()
-
-    def apply(self, X: TableLike) -> CodeArray:
-        """Find the leaf each row falls into, by its number within its tree.
-
-        Returns
-        -------
-        leaves : (n_rows, n_iter_), or (n_rows, n_iter_, n_classes) for more than two classes
-        """
-        self._check_fitted()
-        leaves = self.model_.leaf_ids(
-            X, n_threads=self._n_threads(), estimator_name=type(self).__name__
-        )
-        n_outputs = self.n_trees_per_iteration_
-        return leaves if n_outputs == 1 else leaves.reshape(len(leaves), -1, n_outputs)
-
-    def _through_link(self, scores: FloatArray) -> FloatArray:
-        return apply_link(self.model_.output.link, scores, n_threads=self._n_threads())
-
-    @property
-    def n_trees_per_iteration_(self) -> int:
-        """Trees per round: one, or one per class if there are more than two."""
-        check_is_fitted(self)
-        return len(self.model_.arrays["baseline"])
-
-    @property
-    def n_iter_(self) -> int:
-        """Rounds of boosting: trees per output."""
-        return len(self.model_) // self.n_trees_per_iteration_
-
-    @property
-    def is_categorical_(self) -> AnyArray | None:
-        """Whether each feature is categorical; None if none is."""
-        check_is_fitted(self)
-        mask = np.array([kind is Kind.CATEGORICAL for kind in self.model_.schema.kinds])
-        return mask if mask.any() else None
-
-    @property
-    def feature_importances_(self) -> FloatArray:
-        """Share of each feature in the total gain; sums to 1 unless no tree has a split."""
-        check_is_fitted(self)
-        gains = self.model_.feature_gains()
-        return gains / (gains.sum() or 1.0)
 
     def _attributes(self) -> State:
         meta = {"seed": self._seed, "bins": self._bins, "early_stopping": self.do_early_stopping_}
