@@ -100,7 +100,7 @@ class BinaryCounts {
         }
         Sums sums(std::size_t row) const { return {static_cast<std::int64_t>(counts_[row])}; }
         BestRow best(const BinaryCounts& target, const std::uint32_t* keys, int key_shift,
-                     std::size_t first, std::size_t last) {
+                     std::size_t first, std::size_t last, double /*bar*/) {
             BestRow best =
                 kernel_(counts_.data(), keys, key_shift, first, last, target.node_, gains_.data());
             best.gain *= target.scale_;

@@ -104,6 +104,13 @@ using BestBinaryRow = BestRow(const std::uint64_t* counts, const std::uint32_t* 
                               std::size_t first, std::size_t last, const BinaryNode& node,
                               double* gains);
 
+/// Whether a cut behind a row in [first, last) may gain more than `bar`, which is above 0: without
+/// a division, and so at half the price. A hair generous: only `false` is certain. Sums behind
+/// `last` are 0.
+using MayScalarRow = bool(const ScalarPair* sums, std::size_t first, std::size_t last,
+                          const ScalarNode& node, double bar);
+
+MayScalarRow may_scalar_row_portable, may_scalar_row_avx2, may_scalar_row_avx512;
 BestScalarRow best_scalar_row_portable, best_scalar_row_avx2, best_scalar_row_avx512;
 BestBinaryRow best_binary_row_portable, best_binary_row_avx2, best_binary_row_avx512;
 

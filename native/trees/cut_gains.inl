@@ -79,6 +79,26 @@ BestRow NAME(best_scalar_row)(const ScalarPair* sums, const std::uint32_t* keys,
     return largest(gains, first, last);
 }
 
+bool NAME(may_scalar_row)(const ScalarPair* sums, std::size_t first, std::size_t last,
+                          const ScalarNode& node, double bar) {
+    const double mean = node.mean;
+    const double all = node.all;
+    const double least = bar * (1.0 - kTie);
+    const int number_shift = node.number.shift;
+    const int weight_shift = node.weight.shift;
+    for (std::size_t begin = first; begin < last; begin += kPortion) {
+        std::uint64_t any = 0;
+        for (std::size_t i = begin; i < begin + kPortion; ++i) {
+            const double own = narrowed(sums[i].weight, weight_shift);
+            const double apart = narrowed(sums[i].number, number_shift) - mean * own;
+            const double room = least * (own * (all - own)) - apart * apart;
+            any |= std::bit_cast<std::uint64_t>(room);  // the sign: below 0
+        }
+        if (any >> 63 != 0) return true;
+    }
+    return false;
+}
+
 BestRow NAME(best_binary_row)(const std::uint64_t* counts, const std::uint32_t* keys, int key_shift,
                               std::size_t first, std::size_t last, const BinaryNode& node,
                               double* gains) {

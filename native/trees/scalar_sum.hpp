@@ -126,8 +126,15 @@ class ScalarSum {
             return static_cast<double>(sums_[row].weight) * target.rows_.weight_scale;
         }
         Sums sums(std::size_t row) const { return {sums_[row].number, sums_[row].weight}; }
+        /// bar: what a gain must exceed to count. Most features of a node cannot beat the best one,
+        /// and are told apart from those that can before anything is divided.
         BestRow best(const ScalarSum& target, const std::uint32_t* keys, int key_shift,
-                     std::size_t first, std::size_t last) {
+                     std::size_t first, std::size_t last, double bar) {
+            std::fill_n(sums_.begin() + static_cast<std::ptrdiff_t>(last), kCutPadding, Sum{});
+            if (bar > 0.0 &&
+                !may_exceed_(sums_.data(), first, last, target.node_, bar / target.scale_)) {
+                return {};
+            }
             BestRow best =
                 kernel_(sums_.data(), keys, key_shift, first, last, target.node_, gains_.data());
             best.gain *= target.scale_;
@@ -135,6 +142,7 @@ class ScalarSum {
         }
 
       private:
+        MayScalarRow* may_exceed_ = SPINNEY_CUT_KERNEL(may_scalar_row);
         BestScalarRow* kernel_ = SPINNEY_CUT_KERNEL(best_scalar_row);
         std::vector<ScalarPair> sums_;
         std::vector<double> gains_;

@@ -158,7 +158,7 @@ class SplitJudge {
             while (last > first && prefix.weight(target_, last - 1) > most) --last;
         }
         if (first >= last) return;
-        const BestRow found = prefix.best(target_, keys, key_shift, first, last);
+        const BestRow found = prefix.best(target_, keys, key_shift, first, last, bar_);
         if (found.gain < 0.0) return;
         offer(found.gain, prefix.sums(found.row), rank_at(found.row), rank_at(found.row + 1));
     }

@@ -1,4 +1,5 @@
 /// Gains of many cuts at a time: the definition, row by row, with every instruction set.
+#include <algorithm>
 #include <bit>
 #include <vector>
 
@@ -52,6 +53,15 @@ BestRow slow_best(const Rows& rows, std::size_t first, std::size_t last, Gain ga
     return best;
 }
 
+/// The largest gain of any row, also of those that equal ranks keep from being cut.
+double largest_gain(const Rows& rows, std::size_t first, std::size_t last, const ScalarNode& node) {
+    double most = 0.0;
+    for (std::size_t i = first; i < last; ++i) {
+        most = std::max(most, node.gain(rows.numbers[i], rows.weights[i]));
+    }
+    return most;
+}
+
 bool same(const BestRow& a, const BestRow& b) {
     return std::bit_cast<std::uint64_t>(a.gain) == std::bit_cast<std::uint64_t>(b.gain) &&
            (a.gain < 0.0 || a.row == b.row);
@@ -84,6 +94,15 @@ void check_kernels(const Rows& rows, std::size_t first) {
         use_isa(isa);
         CHECK(same(scalar, SPINNEY_CUT_KERNEL(best_scalar_row)(sums.data(), keys.data(), 16, first,
                                                                last, node, gains.data())));
+        // Above the best there is nothing, and below it something: the bars of 0 up to the best.
+        std::vector<ScalarPair> ended = sums;
+        std::fill(ended.begin() + static_cast<std::ptrdiff_t>(last), ended.end(), ScalarPair{});
+        const auto may = [&](double bar) {
+            return SPINNEY_CUT_KERNEL(may_scalar_row)(ended.data(), first, last, node, bar);
+        };
+        const double most = largest_gain(rows, first, last, node);
+        CHECK(!may(most * (1.0 + 0x1p-30) + 1e-300));
+        if (most > 0.0) CHECK(may(most * (1.0 - 0x1p-45)) && may(most / 2));
         CHECK(
             same(binary, SPINNEY_CUT_KERNEL(best_binary_row)(counts.data(), keys.data(), 16, first,
                                                              last, classes, gains.data())));
