@@ -105,7 +105,7 @@ void bench_search(const Table& table, std::size_t n_rows) {
         {gradients.gradient_scale(), gradients.hessian_scale(), 1.0}, 0.0, 0.0};
     const spinney::SplitLimits limits(total, objective, settings);
     const spinney::SplitTask task = {
-        bins, histogram, gradients.packing(), objective, settings, total, {}, limits};
+        bins, histogram, gradients.packing(), objective, settings, total, {}, 0.0, limits, 0};
     const double seconds = bench::fastest_seconds(kRepeats, [&] {
         spinney::GradientSplit best;
         for (int i = 0; i < 100; ++i) {

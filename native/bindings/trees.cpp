@@ -95,12 +95,12 @@ class BoundGrower {
         grower_.add_leaf_values(values, {scores.data(), scores.size()});
     }
 
-    void keep_monotone(
+    void settle_values(
         const nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>& values) const {
         if (values.size() != n_nodes_) {
             throw Failure(FailureKind::kInvalidInput, "values do not fit the last tree");
         }
-        grower_.keep_monotone({values.data(), values.size()});
+        grower_.settle_values({values.data(), values.size()});
     }
 
     nb::dict node_ranges() const {
@@ -165,11 +165,13 @@ void bind_trees(nb::module_& module) {
         .def_rw("max_leaf_nodes", &GradientTreeSettings::max_leaf_nodes)
         .def_rw("max_depth", &GradientTreeSettings::max_depth)
         .def_rw("leaf_wise", &GradientTreeSettings::leaf_wise)
+        .def_rw("random_cuts", &GradientTreeSettings::random_cuts)
         .def_rw("min_samples_leaf", &GradientTreeSettings::min_samples_leaf)
         .def_rw("min_child_weight", &GradientTreeSettings::min_child_weight)
         .def_rw("l1", &GradientTreeSettings::l1)
         .def_rw("l2", &GradientTreeSettings::l2)
         .def_rw("max_step", &GradientTreeSettings::max_step)
+        .def_rw("path_smoothing", &GradientTreeSettings::path_smoothing)
         .def_rw("min_split_gain", &GradientTreeSettings::min_split_gain)
         .def_rw("prune_gain", &GradientTreeSettings::prune_gain)
         .def_rw("max_features", &GradientTreeSettings::max_features)
@@ -220,8 +222,8 @@ void bind_trees(nb::module_& module) {
              "Grow one tree and append it; hessians, weights, rows may be empty.")
         .def("add_leaf_values", &BoundGrower::add_leaf_values, "trees"_a, "scores"_a.noconvert(),
              "Add the value of its leaf in the last tree to the score of every row.")
-        .def("keep_monotone", &BoundGrower::keep_monotone, "values"_a.noconvert(),
-             "Bring values of the nodes of the last tree within its bounds, in place.")
+        .def("settle_values", &BoundGrower::settle_values, "values"_a.noconvert(),
+             "Smooth values of the nodes of the last tree, and bound them, in place.")
         .def("node_ranges", &BoundGrower::node_ranges,
              "Rows of the nodes of the last tree: rows[first[i]:last[i]] for node i.");
 }

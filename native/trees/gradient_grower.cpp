@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "native/base/parallel.hpp"
+#include "native/base/random.hpp"
 #include "native/trees/feature_draw.hpp"
 #include "native/trees/gradient_node.hpp"
 
@@ -118,6 +119,7 @@ void GradientGrower::open_root() {
     Node& root = nodes_.back();
     root.rows.last = rows_.size();
     root.bounds = ValueBounds::of_root(settings_);
+    root.key = random_bits(settings_.seed, Stream::kThresholds, 0);
     root.histogram = take_histogram();
     const RowRange all = {rows_.in_order() ? nullptr : rows_.rows(root.rows).data(), 0,
                           rows_.size()};
@@ -125,6 +127,7 @@ void GradientGrower::open_root() {
     for (std::size_t bin = 0; bin <= bins_.n_value_bins(0); ++bin) {
         root.total += root.histogram->cell(packed_.packing(), 0, bin);
     }
+    root.value = root.bounds.clip(objective_.value(root.total));
     if (!may_split(root)) return spare_.push_back(std::move(root.histogram));
     allow_features(root, 0);
     choose_splits({.nodes = {&root, nullptr}});
@@ -208,6 +211,8 @@ void GradientGrower::partition(Node& parent, Node& left, Node& right) {
     left.rows = {parent.rows.first, middle, other_list};
     right.rows = {middle, parent.rows.last, other_list};
     left.depth = right.depth = parent.depth + 1;
+    left.key = random_bits(parent.key, Stream::kNodes, 0);
+    right.key = random_bits(parent.key, Stream::kNodes, 1);
     left.total = parent.split.left;
     right.total = parent.total - left.total;
     if (!settings_.interactions.empty()) {
@@ -215,12 +220,14 @@ void GradientGrower::partition(Node& parent, Node& left, Node& right) {
         left.used.push_back(static_cast<std::uint32_t>(feature));
         right.used = left.used;
     }
-    if (!settings_.bounds_values()) return;
+    if (!settings_.moves_values()) return;
     const int direction = parent.split.is_categorical ? 0 : settings_.direction(feature);
-    const double a = parent.bounds.clip(objective_.value(left.total));
-    const double b = parent.bounds.clip(objective_.value(right.total));
-    left.bounds = parent.bounds.of_child(true, direction, a, b);
-    right.bounds = parent.bounds.of_child(false, direction, a, b);
+    for (Node* child : {&left, &right}) {
+        child->value =
+            child_value(objective_, settings_, child->total, parent.bounds, parent.value);
+    }
+    left.bounds = parent.bounds.of_child(true, direction, left.value, right.value);
+    right.bounds = parent.bounds.of_child(false, direction, left.value, right.value);
 }
 
 /// Builds the histogram of the child with fewer rows; the other one's is the difference, in place
@@ -297,8 +304,8 @@ void GradientGrower::work_on_share(const Share& share, const Search& search,
         if (search.nodes[k] == nullptr) continue;
         const Node& node = *search.nodes[k];
         tasks[k].emplace(SplitTask{bins_, *node.histogram, packed_.packing(), objective_, settings_,
-                                   node.total, node.bounds,
-                                   SplitLimits(node.total, objective_, settings_)});
+                                   node.total, node.bounds, node.value,
+                                   SplitLimits(node.total, objective_, settings_), node.key});
     }
     for (const std::uint32_t feature : share.features) {
         if (in_tree_[feature] == 0) continue;

@@ -33,9 +33,10 @@ class GradientGrower {
     /// not grown on; values: one per node of the tree that grow() returned last.
     void add_leaf_values(std::span<const double> values, std::span<double> scores) const;
 
-    /// Brings values of the last tree's nodes within the bounds that make it monotone. Whatever
+    /// Makes of the values that the last tree's nodes would have by themselves those they have:
+    /// drawn towards their parents', and within the bounds that make the tree monotone. Whatever
     /// the values, the tree that has them is monotone afterwards.
-    void keep_monotone(std::span<double> values) const;
+    void settle_values(std::span<double> values) const;
 
     /// The rows of every node of the last tree: ranges of one permutation of the rows grown on.
     struct NodeRanges {

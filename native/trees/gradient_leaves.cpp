@@ -151,11 +151,11 @@ void GradientGrower::set_values(const GradientInput& input, GrownTree& tree) {
         }
         tree.values[i] = exact.value(sums[i]);
     }
-    keep_monotone(tree.values);
+    settle_values(tree.values);
 }
 
-void GradientGrower::keep_monotone(std::span<double> values) const {
-    if (!settings_.bounds_values()) return;
+void GradientGrower::settle_values(std::span<double> values) const {
+    if (!settings_.moves_values()) return;
     std::vector<ValueBounds> bounds(values.size());
     bounds[0] = ValueBounds::of_root(settings_);
     for (std::size_t place = 0; place < preorder_.size(); ++place) {
@@ -168,10 +168,13 @@ void GradientGrower::keep_monotone(std::span<double> values) const {
             node.split.is_categorical
                 ? 0
                 : settings_.direction(static_cast<std::size_t>(node.split.feature));
-        const double a = bounds[place].clip(values[left]);
-        const double b = bounds[place].clip(values[right]);
-        bounds[left] = bounds[place].of_child(true, direction, a, b);
-        bounds[right] = bounds[place].of_child(false, direction, a, b);
+        for (const std::size_t child : {left, right}) {
+            const Node& below = nodes_[static_cast<std::size_t>(preorder_[child])];
+            values[child] = settings_.smoothed(bounds[place].clip(values[child]),
+                                               objective_.weight(below.total), values[place]);
+        }
+        bounds[left] = bounds[place].of_child(true, direction, values[left], values[right]);
+        bounds[right] = bounds[place].of_child(false, direction, values[left], values[right]);
     }
 }
 

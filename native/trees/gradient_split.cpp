@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
-#include <functional>
 #include <numeric>
+#include <optional>
 
 #include "native/base/isa.hpp"
+#include "native/base/random.hpp"
+#include "native/trees/category_order.hpp"
 
 namespace spinney {
 namespace {
@@ -16,8 +17,6 @@ namespace {
 constexpr double kGridSlack = 1.0 - 0x1p-40;
 /// A gain this small, relative to the node's own score, is rounding noise.
 constexpr double kNoise = 0x1p-46;
-/// Up to this many categories nothing is held back.
-constexpr std::size_t kFewCategories = 4;
 
 #if defined(__x86_64__) && defined(__GNUC__)
 BestCutPacked* active_best_cut_packed() {
@@ -36,12 +35,6 @@ BestCutPacked* active_best_cut_packed() { return best_cut_packed_portable; }
 BestCutNarrow* active_best_cut_narrow() { return best_cut_narrow_portable; }
 BestCutWide* active_best_cut_wide() { return best_cut_wide_portable; }
 #endif
-
-/// A number whose unsigned order is that of the doubles.
-std::uint64_t sortable(double number) {
-    const auto bits = std::bit_cast<std::uint64_t>(number);
-    return (bits >> 63) != 0 ? ~bits : bits | (std::uint64_t{1} << 63);
-}
 
 /// The least integer that is not below a limit; one no sum reaches for limits beyond all sums.
 std::int64_t whole(double limit) {
@@ -69,6 +62,7 @@ class FeatureSearch {
         } else {
             wide_ = task_.histogram.wide(feature_);
         }
+        if (task_.settings.random_cuts) return take_random_cut();
         take_best(n_values_, {});
         if (missing_.weight > 0) take_best(n_values_, missing_);
     }
@@ -93,7 +87,7 @@ class FeatureSearch {
 
     /// Scores the cuts behind the first n cells, with `extra` rows on the left, and keeps the best.
     void take_best(std::size_t n, const GradientSums& extra) {
-        if (task_.settings.bounds_values()) return take_best_bounded(n, extra);
+        if (task_.settings.moves_values()) return take_best_moved(n, extra);
         CutTerms terms = limits_->terms;
         // Missing values alone on the left are the mirror image of all values on the left, which
         // was looked at before: only rounding could make it the better one.
@@ -108,24 +102,61 @@ class FeatureSearch {
         if (is_better(gain)) keep(cut.bin, gain, left_of(cut.bin, extra), extra.weight > 0);
     }
 
-    /// The same where values are bounded: the formula of the loss that given values remove.
-    void take_best_bounded(std::size_t n, const GradientSums& extra) {
-        const ValueBounds& bounds = task_.bounds;
-        const double here = bounds.clip(objective_.value(task_.total));
-        const double score = objective_.score_of(task_.total, here);
-        const int direction = task_.settings.direction(feature_);
+    /// The same where values are bounded or smoothed.
+    void take_best_moved(std::size_t n, const GradientSums& extra) {
         GradientSums left = extra;
         for (std::size_t i = 0; i < n; ++i) {
             left += scanned(i);
-            if (!limits_->allow(left)) continue;
-            const GradientSums right = task_.total - left;
-            const double a = bounds.clip(objective_.value(left));
-            const double b = bounds.clip(objective_.value(right));
-            if ((b - a) * direction < 0.0) continue;
-            const double gain =
-                0.5 * (objective_.score_of(left, a) + objective_.score_of(right, b) - score);
-            if (is_better(gain)) keep(i, gain, left, extra.weight > 0);
+            const std::optional<double> gain = moved_gain(left);
+            if (gain && is_better(*gain)) keep(i, *gain, left, extra.weight > 0);
         }
+    }
+
+    /// The loss that a split removes, by the formula for given values; none if it is not allowed.
+    std::optional<double> moved_gain(const GradientSums& left) const {
+        if (!limits_->allow(left)) return std::nullopt;
+        const GradientSums right = task_.total - left;
+        const double a = value_of(left);
+        const double b = value_of(right);
+        if ((b - a) * task_.settings.direction(feature_) < 0.0) return std::nullopt;
+        const double score = objective_.score_of(task_.total, task_.value);
+        return 0.5 * (objective_.score_of(left, a) + objective_.score_of(right, b) - score);
+    }
+
+    /// One cut, anywhere from the node's lowest bin up to its highest; behind that one too where
+    /// values are missing, which are alone then.
+    void take_random_cut() {
+        std::size_t low = 0;
+        while (low < n_values_ && scanned(low).weight == 0) ++low;
+        if (low == n_values_) return;
+        std::size_t high = n_values_ - 1;
+        while (scanned(high).weight == 0) --high;
+        const std::size_t n_cuts = high - low + (missing_.weight > 0 ? 1 : 0);
+        if (n_cuts == 0) return;
+        const std::size_t last = low + drawn_below(n_cuts);
+        take_cut(last, {});
+        if (missing_.weight > 0) take_cut(last, missing_);
+    }
+    std::size_t drawn_below(std::size_t n) const {
+        return static_cast<std::size_t>(random_below(task_.key, Stream::kThresholds, feature_, n));
+    }
+
+    /// Scores the cut behind one cell, with `extra` rows on the left.
+    void take_cut(std::size_t last, const GradientSums& extra) {
+        const GradientSums left = left_of(last, extra);
+        const std::optional<double> gain =
+            task_.settings.moves_values() ? moved_gain(left) : plain_gain(left);
+        if (gain && is_better(*gain)) keep(last, *gain, left, extra.weight > 0);
+    }
+    std::optional<double> plain_gain(GradientSums left) const {
+        const WideCells one = {&left.gradient, &left.hessian, &left.weight};
+        const Cut cut = active_best_cut_wide()(one, 1, {}, limits_->terms);
+        if (cut.quality < 0.0) return std::nullopt;
+        return limits_->gain(cut.quality);
+    }
+
+    double value_of(const GradientSums& child) const {
+        return child_value(objective_, task_.settings, child, task_.bounds, task_.value);
     }
 
     bool is_better(double gain) const { return gain > best_.gain && gain > limits_->least_gain; }
@@ -135,81 +166,40 @@ class FeatureSearch {
         best_.feature = static_cast<std::int32_t>(feature_);
         best_.left = left;
         const bool left_is_larger = 2 * left.weight >= task_.total.weight;
-        if (task_.bins.is_categorical(feature_)) return keep_categories(last, left_is_larger);
+        if (task_.bins.is_categorical(feature_)) {
+            return order_.cut_behind(last, left_is_larger, best_);
+        }
         best_.is_categorical = false;
         best_.bin = static_cast<std::int32_t>(last);
         best_.missing_left = missing_.weight > 0 ? missing_left : left_is_larger;
     }
 
     /// Categories in the order of gradient / hessian, missing values among them, cut once: the
-    /// best of all subsets (Fisher 1958). Slopes that agree in 44 bits count as equal, and keep the
-    /// order of their bins.
-    ///
-    /// Categories of few rows have extreme slopes by chance, and would find each other at the ends
-    /// of the order. Where there are more than a few categories three things hold them back: slopes
-    /// are drawn towards zero, children have a penalty of their own, and categories that weigh less
-    /// than half the root of the node's weight do not take part and go right. Those that take part
-    /// hold at least a quarter of the weight, though: where all categories are small none is held
-    /// back.
+    /// best of all subsets (Fisher 1958). See CategoryWeights for what holds small ones back.
     void search_categories() {
-        std::size_t n_present = 0;
-        for (std::size_t bin = 0; bin <= n_values_; ++bin) {
-            n_present += cell(bin).weight > 0 ? 1 : 0;
-        }
-        const bool careful = n_present > kFewCategories;
+        CategoryWeights present;
+        present.n_values = n_values_;
+        present.total = task_.total;
+        for (std::size_t bin = 0; bin <= n_values_; ++bin) present.weights[bin] = cell(bin).weight;
+        const bool careful = present.needs_care();
         const GradientTreeSettings& settings = task_.settings;
-        const double row_hessian =  // of a row of weight 1, in integer units
-            static_cast<double>(task_.total.hessian) /
-            (static_cast<double>(task_.total.weight) * objective_.scales.weight);
+        const double row_hessian = present.row_hessian(objective_);
+        // Never without smoothing: a category whose hessians round to nothing stays in order.
         const double smoothing = careful ? settings.category_smoothing * row_hessian : 1.0;
-        sort_categories(smoothing, careful ? support() : 1.0);
+        const double support = careful ? present.support(objective_, settings) : 1.0;
+        order_.sort(present, support, [&](std::size_t bin) {
+            const GradientSums sums = cell(bin);
+            return static_cast<double>(sums.gradient) /
+                   (static_cast<double>(sums.hessian) + smoothing);
+        });
         copy_sorted();
         const SplitLimits careful_limits(
             task_.total, objective_, settings,
             careful ? settings.category_penalty * row_hessian * objective_.scales.hessian : 0.0);
         limits_ = &careful_limits;
-        take_best(n_sorted_, {});
-    }
-
-    /// The least weight of a category that takes part, in integer units.
-    double support() const {
-        const double scale = objective_.scales.weight;
-        const double least = task_.settings.category_support / scale;
-        const double wanted = 0.5 * std::sqrt(objective_.weight(task_.total)) / scale;
-        if (wanted <= least) return least;
-        std::array<std::int64_t, kMostCells> weights;
-        std::size_t n = 0;
-        std::int64_t enough = 0;  // weight of the categories that reach what is wanted
-        for (std::size_t bin = 0; bin <= n_values_; ++bin) {
-            const std::int64_t weight = cell(bin).weight;
-            if (static_cast<double>(weight) >= wanted) enough += weight;
-            weights[n++] = weight;
-        }
-        if (4 * enough >= task_.total.weight) return wanted;
-        std::sort(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(n),
-                  std::greater<>());
-        std::int64_t held = 0;
-        std::size_t i = 0;
-        while (4 * held < task_.total.weight) held += weights[i++];
-        return std::max(static_cast<double>(weights[i - 1]), least);
-    }
-
-    void sort_categories(double smoothing, double support) {
-        std::array<std::uint64_t, kMostCells> keys;
-        n_sorted_ = 0;
-        for (std::size_t bin = 0; bin <= n_values_; ++bin) {
-            const GradientSums sums = cell(bin);
-            is_rare_[bin] = sums.weight > 0 && static_cast<double>(sums.weight) < support;
-            if (sums.weight == 0 || is_rare_[bin]) continue;
-            // Never without smoothing: a category whose hessians round to nothing stays in order.
-            const double slope = static_cast<double>(sums.gradient) /
-                                 (static_cast<double>(sums.hessian) + smoothing);
-            keys[n_sorted_++] = (sortable(slope) & ~std::uint64_t{0xFF}) | bin;
-        }
-        std::sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(n_sorted_));
-        for (std::size_t i = 0; i < n_sorted_; ++i) {
-            sorted_[i] = static_cast<std::uint8_t>(keys[i] & 0xFF);
-        }
+        if (!settings.random_cuts) return take_best(order_.size(), {});
+        const std::size_t n_cuts = order_.n_cuts();
+        if (n_cuts > 0) take_cut(drawn_below(n_cuts), {});
     }
 
     /// The cells in the order of their categories.
@@ -217,33 +207,14 @@ class FeatureSearch {
         packed_ = packed_copy_.data();
         wide_ = {wide_copy_.data(), wide_copy_.data() + kMostCells,
                  wide_copy_.data() + 2 * kMostCells};
-        for (std::size_t i = 0; i < n_sorted_; ++i) {
+        for (std::size_t i = 0; i < order_.size(); ++i) {
             if (is_packed_) {
-                packed_copy_[i] = task_.histogram.packed(feature_)[sorted_[i]];
+                packed_copy_[i] = task_.histogram.packed(feature_)[order_[i]];
             } else {
-                const GradientSums sums = cell(sorted_[i]);
+                const GradientSums sums = cell(order_[i]);
                 wide_.gradient[i] = sums.gradient;
                 wide_.hessian[i] = sums.hessian;
                 wide_.weight[i] = sums.weight;
-            }
-        }
-    }
-
-    /// The categories up to place `last` of their order go left, the others and the rare ones
-    /// right, and those the node has none of with the larger child.
-    void keep_categories(std::size_t last, bool left_is_larger) {
-        best_.is_categorical = true;
-        best_.bin = -1;
-        best_.missing_left = left_is_larger && !is_rare_[n_values_];
-        for (std::size_t bin = 0; bin < kMostCells; ++bin) {
-            best_.put(bin, left_is_larger && bin < n_values_ && !is_rare_[bin]);
-        }
-        for (std::size_t i = 0; i < n_sorted_; ++i) {
-            const bool goes_left = i <= last;
-            if (sorted_[i] == n_values_) {
-                best_.missing_left = goes_left;
-            } else {
-                best_.put(sorted_[i], goes_left);
             }
         }
     }
@@ -259,9 +230,7 @@ class FeatureSearch {
     GradientSums missing_;
     const std::uint64_t* packed_ = nullptr;  ///< the cells in the order they are scanned
     WideCells wide_;
-    std::size_t n_sorted_ = 0;
-    std::array<std::uint8_t, kMostCells> sorted_;  ///< bins of categories
-    std::array<bool, kMostCells> is_rare_;
+    CategoryOrder order_;
     std::array<std::uint64_t, kMostCells> packed_copy_;
     std::array<std::int64_t, 3 * kMostCells> wide_copy_;
 };

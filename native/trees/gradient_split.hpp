@@ -16,11 +16,13 @@ struct GradientTreeSettings {
     std::int32_t max_leaf_nodes = 31;  ///< 0: no limit
     std::int32_t max_depth = 0;        ///< 0: no limit
     bool leaf_wise = true;             ///< best leaf first; otherwise level by level
+    bool random_cuts = false;          ///< judge one cut per node and feature, drawn
     double min_samples_leaf = 20.0;    ///< weight of rows each child must keep
     double min_child_weight = 0.0;     ///< sum of hessians each child must keep
     double l1 = 0.0;
     double l2 = 0.0;
     double max_step = 0.0;        ///< largest magnitude of a value; 0: no limit
+    double path_smoothing = 0.0;  ///< rows; see smoothed()
     double min_split_gain = 0.0;  ///< a split that removes no more loss is not made
     double prune_gain = 0.0;      ///< nor kept, if it removes less and has no split below it
     double max_features = 1.0;    ///< share of the features a node may use that are drawn for it
@@ -33,7 +35,17 @@ struct GradientTreeSettings {
     /// Groups of features that may occur together on a path; empty: no limit.
     std::vector<std::vector<std::uint32_t>> interactions;
 
-    bool bounds_values() const { return max_step > 0.0 || !monotone.empty(); }
+    /// Whether a node may have another value than its sums say.
+    bool moves_values() const {
+        return max_step > 0.0 || path_smoothing > 0.0 || !monotone.empty();
+    }
+    /// The value of a node of this weight, drawn towards its parent's as if that were the mean of
+    /// `path_smoothing` further rows.
+    double smoothed(double own, double weight, double parent) const {
+        if (path_smoothing <= 0.0) return own;
+        const double all = weight + path_smoothing;
+        return own * (weight / all) + parent * (path_smoothing / all);
+    }
     int direction(std::size_t feature) const { return monotone.empty() ? 0 : monotone[feature]; }
 };
 
@@ -124,14 +136,24 @@ struct SplitTask {
     const GradientTreeSettings& settings;
     GradientSums total;
     ValueBounds bounds;
+    double value;  ///< of the node; read where values are moved
     SplitLimits limits;
+    std::uint64_t key;  ///< decides the cuts that are drawn
 };
+
+/// The value of a child of a node that has this one, where values are moved.
+inline double child_value(const GradientObjective& objective, const GradientTreeSettings& settings,
+                          const GradientSums& sums, const ValueBounds& bounds, double value) {
+    const double own = bounds.clip(objective.value(sums));
+    return bounds.clip(settings.smoothed(own, objective.weight(sums), value));
+}
 
 /// Puts the best split of one feature in place of `best` if its gain is larger.
 ///
 /// Ties go to the lowest bin, then missing values to the right. gain = (score(left) + score(right)
 /// - score(node)) / 2, the loss removed. Where a node has no missing value, and for categories it
-/// has none of, the larger child is chosen.
+/// has none of, the larger child is chosen. With random_cuts one cut is judged, which is drawn;
+/// of categories a place in their order.
 void search_feature(const SplitTask& task, std::size_t feature, GradientSplit& best);
 
 }  // namespace spinney

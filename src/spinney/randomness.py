@@ -23,6 +23,8 @@ class Stream(enum.IntEnum):
     BINNING_SAMPLE = 1
     ROWS = 2
     FEATURES = 3
+    NODES = 4
+    THRESHOLDS = 5
 
 
 def random_bits(seed: int, stream: Stream, index: int) -> int:

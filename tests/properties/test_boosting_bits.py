@@ -38,6 +38,8 @@ def problems(draw):
         "max_leaf_nodes": draw(st.sampled_from([None, 4, 31])),
         "max_depth": draw(st.sampled_from([None, 3])),
         "growth": draw(st.sampled_from(["leaf_wise", "level_wise"])),
+        "splitter": draw(st.sampled_from(["best", "random"])),
+        "path_smoothing": draw(st.sampled_from([0.0, 4.0])),
         "subsample": draw(st.sampled_from([1.0, 0.6])),
         "max_features": draw(st.sampled_from([1.0, 0.5])),
         "max_features_per_tree": draw(st.sampled_from([1.0, 0.7])),

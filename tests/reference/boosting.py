@@ -147,16 +147,21 @@ class SlowBoosting:
         return self.start + self.rate * sum(tree.predict(X) for tree in self.trees)
 
 
-def slow_boosting(X, y, weights, *, loss, rounds, rate, limits):
-    """Boost; ``weights`` are of rows, None: all 1."""
+def slow_boosting(X, y, weights, *, loss, rounds, rate, limits, grow=None):
+    """Boost; ``weights`` are of rows, None: all 1.
+
+    ``grow`` makes a tree of rows, cuts, derivatives, limits and its number, in place of
+    ``slow_tree``.
+    """
     w = np.ones(len(y)) if weights is None else np.asarray(weights, float)
     X, y, w = X[w > 0], y[w > 0], w[w > 0]
     start, derivatives = LOSSES[loss]
     model = SlowBoosting(start(np.average(y, weights=w)), [], rate)
     cuts = [slow_cuts(column) for column in X.T]
     scores = np.full(len(y), model.start)
-    for _ in range(rounds):
+    for number in range(rounds):
         g, h = derivatives(y, scores)
-        model.trees.append(slow_tree(X, cuts, (w * g, w * h, w), limits))
+        given = (X, cuts, (w * g, w * h, w), limits)
+        model.trees.append(slow_tree(*given) if grow is None else grow(*given, number))
         scores += rate * model.trees[-1].predict(X)
     return model

@@ -257,6 +257,12 @@ class GradientTreeSettings:
     def leaf_wise(self, arg: bool, /) -> None: ...
 
     @property
+    def random_cuts(self) -> bool: ...
+
+    @random_cuts.setter
+    def random_cuts(self, arg: bool, /) -> None: ...
+
+    @property
     def min_samples_leaf(self) -> float: ...
 
     @min_samples_leaf.setter
@@ -285,6 +291,12 @@ class GradientTreeSettings:
 
     @max_step.setter
     def max_step(self, arg: float, /) -> None: ...
+
+    @property
+    def path_smoothing(self) -> float: ...
+
+    @path_smoothing.setter
+    def path_smoothing(self, arg: float, /) -> None: ...
 
     @property
     def min_split_gain(self) -> float: ...
@@ -379,10 +391,8 @@ class GradientGrower:
     def add_leaf_values(self, trees: GrownTrees, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """Add the value of its leaf in the last tree to the score of every row."""
 
-    def keep_monotone(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
-        """
-        Bring values of the nodes of the last tree within its bounds, in place.
-        """
+    def settle_values(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Smooth values of the nodes of the last tree, and bound them, in place."""
 
     def node_ranges(self) -> dict:
         """Rows of the nodes of the last tree: rows[first[i]:last[i]] for node i."""

@@ -35,12 +35,16 @@ class GradientTreeSettings:
     max_leaf_nodes: int | None = 31
     max_depth: int | None = None
     leaf_wise: bool = True
+    random_cuts: bool = False
+    """Whether one cut per node and feature is judged, which is drawn, in place of all."""
     min_samples_leaf: float = 20.0
     min_child_weight: float = 0.0
     l1: float = 0.0
     l2: float = 0.0
     max_step: float = 0.0
     """Largest magnitude of a leaf's value, before the learning rate; 0: no limit."""
+    path_smoothing: float = 0.0
+    """Rows by which the value of a node is drawn towards that of its parent; 0: not at all."""
     min_split_gain: float = 0.0
     """Loss that a split must remove more than, or it is not made."""
     prune_gain: float = 0.0
@@ -63,25 +67,28 @@ class GradientTreeSettings:
     """Groups of features that may occur together on a path; they may overlap."""
 
     @property
-    def bounded_by(self) -> str:
+    def moved_by(self) -> str:
         """Parameters that may move the value of a leaf from where its sums say; empty: none."""
         names = {
             "monotonic_cst": self.monotone is not None,
             "max_delta_step": self.max_step > 0.0,
+            "path_smoothing": self.path_smoothing > 0.0,
         }
         return " and ".join(name for name, is_set in names.items() if is_set)
 
     def to_native(self, seed: int) -> _ext.GradientTreeSettings:
-        """Make the native twin, where 0 stands for no limit; ``seed`` decides drawn features."""
+        """Make the native twin, where 0 stands for no limit; ``seed`` decides what is drawn."""
         native = _ext.GradientTreeSettings()
         native.max_leaf_nodes = min(self.max_leaf_nodes or 0, _MOST)
         native.max_depth = min(self.max_depth or 0, _MOST)
         native.leaf_wise = self.leaf_wise
+        native.random_cuts = self.random_cuts
         native.min_samples_leaf = float(min(self.min_samples_leaf, 2**62))
         native.min_child_weight = self.min_child_weight
         native.l1 = self.l1
         native.l2 = self.l2
         native.max_step = self.max_step
+        native.path_smoothing = self.path_smoothing
         native.min_split_gain = self.min_split_gain
         native.prune_gain = self.prune_gain
         native.max_features = self.max_features
@@ -116,7 +123,7 @@ class GradientGrower:
     settings : limits of each tree
     weights, factors : of rows; None: all 1
     learning_rate : factor of all values
-    seed : decides drawn features, together with the number of the tree
+    seed : decides drawn features and cuts, together with the number of the tree
     n_threads : threads; they do not change the trees
     """
 
@@ -197,15 +204,16 @@ class GradientGrower:
         """
         self._native.add_leaf_values(trees, scores)
 
-    def keep_monotone(self, values: FloatArray) -> FloatArray:
-        """Bring values of the nodes of the tree grown last into the bounds its splits set.
+    def settle_values(self, values: FloatArray) -> FloatArray:
+        """Make the values that nodes of the tree grown last have of those of their rows alone.
 
-        Below a split on a constrained feature no value of one side may pass the middle of both
-        children: whatever the values were, the tree that has them is monotone afterwards.
+        With ``path_smoothing`` each is drawn towards its parent's. Below a split on a constrained
+        feature no value of one side may pass the middle of both children: whatever the values
+        were, the tree that has them is monotone afterwards.
         """
-        kept = values.copy()
-        self._native.keep_monotone(kept)
-        return kept
+        settled = values.copy()
+        self._native.settle_values(settled)
+        return settled
 
     def node_rows(self) -> NodeRows:
         """Give the rows of every node of the tree grown last."""

@@ -170,7 +170,7 @@ def test_native_bounds_are_those_of_the_slow_twin(seed):
     grower.grow(gradients, None, trees)
     tree = cut_tree(trees.arrays(), 0)
     values = rng.normal(size=len(tree))
-    assert np.array_equal(grower.keep_monotone(values), keep_monotone(tree, values, signs))
+    assert np.array_equal(grower.settle_values(values), keep_monotone(tree, values, signs))
 
 
 @pytest.mark.parametrize("seed", range(30))

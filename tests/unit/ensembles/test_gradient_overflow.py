@@ -76,7 +76,7 @@ def test_rows_that_only_validate_may_have_infinite_derivatives():
     "name",
     [
         *("learning_rate", "min_child_weight", "l1_regularization", "l2_regularization"),
-        *("min_split_gain", "prune_gain", "tol", "huber_delta"),
+        *("min_split_gain", "prune_gain", "tol", "huber_delta", "path_smoothing"),
     ],
 )
 def test_integers_beyond_all_floats_are_refused_by_name(name):
@@ -99,7 +99,10 @@ def test_leaves_that_must_hold_more_rows_than_any_table_are_constants(size):
 
 @pytest.mark.parametrize(
     "name",
-    ["l1_regularization", "l2_regularization", "min_child_weight", "min_split_gain", "prune_gain"],
+    [
+        *("l1_regularization", "l2_regularization", "min_child_weight", "min_split_gain"),
+        *("prune_gain", "path_smoothing"),
+    ],
 )
 def test_penalties_beyond_all_losses_leave_the_mean(name):
     model = GradientBoostingRegressor(**{**SETTINGS, name: 1e308}).fit(X, Y)

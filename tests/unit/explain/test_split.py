@@ -268,7 +268,7 @@ def test_bounded_outputs_are_said_to_be():
     fitted.fit(X, y)
     splits = np.flatnonzero(fitted.model_[0].right >= 0)
     found = [explain_split(fitted, 0, node, X, y) for node in splits]
-    bounded = [one for one in found if "monotonic_cst bounds outputs" in str(one)]
+    bounded = [one for one in found if "monotonic_cst moved outputs" in str(one)]
     assert 0 < len(bounded) < len(found)
     for one in found:
         assert one.gain == pytest.approx(2 * one.loss_removed, rel=1e-6)

@@ -57,11 +57,13 @@ class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         growth: str = "leaf_wise",
+        splitter: str = "best",
         min_samples_leaf: int = 20,
         min_child_weight: float = 1e-3,
         l2_regularization: float = 0.0,
         l1_regularization: float = 0.0,
         max_delta_step: float | None = None,
+        path_smoothing: float = 0.0,
         min_split_gain: float = 0.0,
         prune_gain: float = 0.0,
         subsample: float = 1.0,
@@ -92,11 +94,13 @@ class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.growth = growth
+        self.splitter = splitter
         self.min_samples_leaf = min_samples_leaf
         self.min_child_weight = min_child_weight
         self.l2_regularization = l2_regularization
         self.l1_regularization = l1_regularization
         self.max_delta_step = max_delta_step
+        self.path_smoothing = path_smoothing
         self.min_split_gain = min_split_gain
         self.prune_gain = prune_gain
         self.subsample = subsample

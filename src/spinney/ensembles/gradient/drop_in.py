@@ -33,9 +33,11 @@ _LOSSES = {
 
 _NOT_OFFERED: Mapping[str, Any] = {
     "growth": "leaf_wise",
+    "splitter": "best",
     "min_child_weight": 1e-3,
     "l1_regularization": 0.0,
     "max_delta_step": None,
+    "path_smoothing": 0.0,
     "min_split_gain": 0.0,
     "prune_gain": 0.0,
     "leaf_steps": "newton",

@@ -52,6 +52,10 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         Size of a tree.
     growth : {"leaf_wise", "level_wise"}
         Best leaf first, or level by level.
+    splitter : {"best", "random"}
+        Whether every cut of a feature is judged at a node, or one that is drawn between the lowest
+        and the highest bin of its rows (of categories: a place in their order). Missing values go
+        where they remove more loss either way. LightGBM's ``extra_trees``.
     min_samples_leaf : int
         Least weight of rows in a leaf.
     min_child_weight : float
@@ -61,6 +65,10 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         Penalties of leaf values.
     max_delta_step : float or None
         Largest step of a leaf, before the learning rate.
+    path_smoothing : float
+        Rows by which the value of every node is drawn towards that of its parent: with ``n`` rows
+        of its own (by weight) it is ``(n * own + path_smoothing * parent) / (n + path_smoothing)``.
+        Splits are judged by these values. LightGBM's ``path_smooth``.
     min_split_gain, prune_gain : float
         Loss that a split must remove more than to be made; and that a split with no other below
         it must remove to be kept, once the tree is grown, so that a weak split above a strong one
@@ -107,7 +115,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     verbose : int
         1: show a bar with the time left, in terminals and notebooks. 2: lines elsewhere, too.
     random_state : int, Generator, RandomState or None
-        Decides draws of rows and features and the split for early stopping.
+        Decides draws of rows, features and cuts and the split for early stopping.
     n_jobs : int or None
         Threads; None for all this process may use.
 
@@ -158,11 +166,13 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         growth: str = "leaf_wise",
+        splitter: str = "best",
         min_samples_leaf: int = 20,
         min_child_weight: float = 1e-3,
         l2_regularization: float = 0.0,
         l1_regularization: float = 0.0,
         max_delta_step: float | None = None,
+        path_smoothing: float = 0.0,
         min_split_gain: float = 0.0,
         prune_gain: float = 0.0,
         leaf_steps: str = "exact",
@@ -196,11 +206,13 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.growth = growth
+        self.splitter = splitter
         self.min_samples_leaf = min_samples_leaf
         self.min_child_weight = min_child_weight
         self.l2_regularization = l2_regularization
         self.l1_regularization = l1_regularization
         self.max_delta_step = max_delta_step
+        self.path_smoothing = path_smoothing
         self.min_split_gain = min_split_gain
         self.prune_gain = prune_gain
         self.leaf_steps = leaf_steps

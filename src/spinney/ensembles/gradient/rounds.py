@@ -101,7 +101,7 @@ class Booster:
                 self._grower.node_rows(),
                 self.settings.n_threads,
             )
-            grown.trees.set_last_values(self._grower.keep_monotone(best), rate)
+            grown.trees.set_last_values(self._grower.settle_values(best), rate)
         elif self._by_formula:
             steps = loss.exact_steps(grown.trees.last_values())
             most = self.settings.tree.max_step or np.inf

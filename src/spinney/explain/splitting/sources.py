@@ -48,21 +48,21 @@ def from_rows(asked: Asked, rows: RoundRows) -> Found:
     of_tree = TreeRows(asked, rows)
     _check_counts(asked, of_tree)
     sums = tuple(of_tree.sums(node) for node in asked.nodes)
-    outputs, is_bounded = _outputs(asked, sums)
+    outputs, is_moved = _outputs(asked, sums)
     l2, l1 = asked.settings.tree.l2, asked.settings.tree.l1
     scores = tuple(
-        similarity(s.residuals, s.hessians, l2, l1, output=asked.newton(w) if is_bounded else None)
+        similarity(s.residuals, s.hessians, l2, l1, output=asked.newton(w) if is_moved else None)
         for s, w in zip(sums, outputs, strict=True)
     )
     remarks, agrees = [*_about_outputs(asked)], ["rows", "weights"]
     by_newton = not asked.loss.has_order_statistic_leaves
-    if by_newton and not is_bounded:
+    if by_newton and not is_moved:
         agrees.append("outputs")
-    if is_bounded:
-        names = asked.settings.tree.bounded_by
-        remarks.append(f"{names} bounds outputs: similarities are those of the bounded ones.")
-    if len(sums) > 1 and (by_newton or not asked.settings.tree.bounded_by):
-        remarks += _check_gain(asked, of_tree, outputs if is_bounded else None)
+    if is_moved:
+        names = asked.settings.tree.moved_by
+        remarks.append(f"{names} moved outputs: similarities are those of the moved ones.")
+    if len(sums) > 1 and (by_newton or not asked.settings.tree.moved_by):
+        remarks += _check_gain(asked, of_tree, outputs if is_moved else None)
         agrees.append("gain")
     remarks.append(f"Compared with what the model stores, and equal: {', '.join(agrees)}.")
     return Found(sums, scores, outputs, tuple(remarks))
@@ -93,7 +93,7 @@ def _check_counts(asked: Asked, of_tree: TreeRows) -> None:
 
 
 def _outputs(asked: Asked, sums: tuple[Sums, ...]) -> tuple[tuple[float, ...], bool]:
-    """Give the outputs of nodes, and tell whether one of them was bounded."""
+    """Give the outputs of nodes, and tell whether one of them was moved."""
     stored = tuple(asked.stored_output(node) for node in asked.nodes)
     if asked.loss.has_order_statistic_leaves:
         return stored, False
@@ -106,7 +106,7 @@ def _outputs(asked: Asked, sums: tuple[Sums, ...]) -> tuple[tuple[float, ...], b
     if all(agrees):
         best = (asked.final(leaf_output(s.residuals, s.hessians, l2, l1)) for s in sums)
         return tuple(best), False
-    if asked.settings.tree.bounded_by:
+    if asked.settings.tree.moved_by:
         return stored, True
     place = agrees.index(False)
     raise InvalidInput(
@@ -115,12 +115,12 @@ def _outputs(asked: Asked, sums: tuple[Sums, ...]) -> tuple[tuple[float, ...], b
     )
 
 
-def _check_gain(asked: Asked, of_tree: TreeRows, bounded: tuple[float, ...] | None) -> list[str]:
+def _check_gain(asked: Asked, of_tree: TreeRows, moved: tuple[float, ...] | None) -> list[str]:
     """Compare the gain, up to the grid that splits are searched on; tell of a penalty it has."""
     settings, stored = asked.settings.tree, 2.0 * float(asked.tree.gain[asked.node])
     sums = tuple(of_tree.sums(node, searched=True) for node in asked.nodes)
     penalty, remarks = 0.0, []
-    if asked.n_category_bins and not settings.bounded_by:
+    if asked.n_category_bins and not settings.moved_by:
         feature = int(asked.tree.feature[asked.node])
         n_categories = of_tree.n_categories(asked.node, feature)
         if n_categories > FEW_CATEGORIES:
@@ -131,8 +131,8 @@ def _check_gain(asked: Asked, of_tree: TreeRows, bounded: tuple[float, ...] | No
             )
     (least, most), *children = (
         _similarities(asked, sums, penalty)
-        if bounded is None
-        else _bounded_similarities(asked, sums, bounded)
+        if moved is None
+        else _moved_similarities(asked, of_tree, sums, moved)
     )
     low = sum(side[0] for side in children) - most
     high = sum(side[1] for side in children) - least
@@ -153,12 +153,16 @@ def _similarities(
     return [s.similarities(l2 + extra, l1) for s, extra in zip(sums, penalties, strict=True)]
 
 
-def _bounded_similarities(
-    asked: Asked, sums: tuple[Sums, ...], outputs: tuple[float, ...]
+def _moved_similarities(
+    asked: Asked, of_tree: TreeRows, sums: tuple[Sums, ...], outputs: tuple[float, ...]
 ) -> list[tuple[float, float]]:
-    """Give the same for outputs that are bounded, and known as well as those of the search are."""
+    """Give the same for outputs that were moved, and are known as well as those they come from.
+
+    Bounds and smoothing lead to a number between those of the nodes from the root down.
+    """
     l2, l1 = asked.settings.tree.l2, asked.settings.tree.l1
-    off = max(high - low for low, high in (s.outputs(l2, l1) for s in sums))
+    above = tuple(of_tree.sums(node, searched=True) for node in asked.path)
+    off = max(high - low for low, high in (s.outputs(l2, l1) for s in (*above, *sums)))
     found = []
     for s, output in zip(sums, map(asked.newton, outputs), strict=True):
         score = similarity(s.residuals, s.hessians, l2, l1, output=output)

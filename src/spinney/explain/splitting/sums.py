@@ -75,6 +75,15 @@ class Asked:
         return (self.node,) if right < 0 else (self.node, self.node + 1, right)
 
     @property
+    def path(self) -> tuple[int, ...]:
+        """The nodes above the node, from the root on."""
+        right, above, at = self.tree.right, [], 0
+        while at != self.node:
+            above.append(at)
+            at = int(right[at]) if self.node >= right[at] else at + 1
+        return tuple(above)
+
+    @property
     def by_formula(self) -> bool:
         """Whether outputs are exact optima that follow from Newton's steps."""
         return self.settings.exact_steps and self.loss.has_exact_steps
@@ -192,8 +201,8 @@ def derived_sums(asked: Asked) -> tuple[tuple[Sums, ...] | None, str]:
     """
     if asked.loss.has_order_statistic_leaves:
         return None, "the outputs of this loss are no Newton steps"
-    if asked.settings.tree.bounded_by:
-        return None, f"{asked.settings.tree.bounded_by} may have moved outputs"
+    if asked.settings.tree.moved_by:
+        return None, f"{asked.settings.tree.moved_by} may have moved outputs"
     if asked.tree.right[asked.node] < 0:
         return _of_leaf(asked)
     outputs = [asked.newton(asked.stored_output(node)) for node in asked.nodes]

@@ -81,7 +81,7 @@ def test_weights_are_repetitions_and_threads_do_not_matter():
 def test_splits_of_limited_steps_are_explained_from_rows():
     model = GradientBoostingRegressor(max_delta_step=0.2, max_iter=2, max_leaf_nodes=3).fit(X, Y)
     told = explain_split(model, 0, 0, X=X, y=Y)
-    assert "max_delta_step bounds outputs" in str(told)
+    assert "max_delta_step moved outputs" in str(told)
     assert "max_delta_step may have moved outputs" in str(explain_split(model, 0, 0))
 
 
