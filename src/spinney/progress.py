@@ -47,6 +47,20 @@ def show_progress(verbose: int = 1) -> Iterator[None]:
         _wanted.reset(token)
 
 
+@contextlib.contextmanager
+def at_least(verbose: int) -> Iterator[None]:
+    """Show what an estimator's ``verbose`` asks for, or more if that was asked for around it.
+
+    Examples
+    --------
+    >>> with show_progress(2), at_least(0):
+    ...     Progress(3, "round").is_shown
+    True
+    """
+    with show_progress(max(int(verbose), _wanted.get())):
+        yield
+
+
 class Progress:
     """How much is done, how fast, and how long the rest will take, on stderr.
 

@@ -72,6 +72,17 @@ def table_of_bits(seed: int, stream: Stream, numbers: range, n: int) -> AnyArray
     return _mix_all(bits, np.empty_like(bits))
 
 
+def mix_words(words: AnyArray) -> AnyArray:
+    """Scatter 64-bit words, so that words which differ a little differ in half their bits.
+
+    Examples
+    --------
+    >>> [hex(word) for word in mix_words(np.array([1, 2], np.uint64))]
+    ['0x5692161d100b05e5', '0xdbd238973a2b148a']
+    """
+    return _mix_all(words.astype(np.uint64), np.empty(words.shape, np.uint64))
+
+
 def _mix_all(bits: AnyArray, shifted: AnyArray) -> AnyArray:
     """Do what ``_mix`` does, in place; ``shifted`` is room to work in."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):

@@ -45,6 +45,7 @@ VARIANTS = [
     {"criterion": "absolute_error"},
     {"ccp_alpha": 0.002, "min_weight_fraction_leaf": 0.01},
     {"early_stopping": "cv", "cv": 2, "max_iter": 30, "learning_rate": 0.5, "max_delta_step": 0.5},
+    {"loss": "exponential", "max_iter": 50},
     {"algorithm": "martingale"},
     {"algorithm": "robust"},
 ]

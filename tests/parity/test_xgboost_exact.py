@@ -120,12 +120,31 @@ def test_published_toy_of_four_rows(l2, gains, leaves):
 
 @pytest.mark.parametrize(("gamma", "n_nodes"), [(139, 5), (141, 1)])
 def test_weak_split_stays_above_a_strong_one(gamma, n_nodes):
+    """The root's gain of 120.3 is below gamma; what is below it, with 140.2, decides for both."""
     X, y = np.array([[10.0], [20.0], [25.0], [35.0]]), np.array([-10.0, 7.0, 8.0, -7.0])
     settings = GradientTreeSettings(max_depth=2, min_samples_leaf=1, prune_gain=gamma / 2)
     tree = grow_toy(X, y, settings)
     assert len(tree) == n_nodes
     if n_nodes == 1:
         np.testing.assert_allclose(tree.values[0, 0], -0.3)
+    assert_same_tree(tree, boosted_toy(X, y, "exact", gamma), X, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("gamma", "n_nodes"), [(120, 5), (121, 1), (139, 1)])
+def test_gamma_of_xgboosts_histograms_refuses_the_weak_split_at_once(gamma, n_nodes):
+    """There it is twice ``min_split_gain``, and the strong split below is never looked at."""
+    X, y = np.array([[10.0], [20.0], [25.0], [35.0]]), np.array([-10.0, 7.0, 8.0, -7.0])
+    settings = GradientTreeSettings(max_depth=2, min_samples_leaf=1, min_split_gain=gamma / 2)
+    tree = grow_toy(X, y, settings)
+    assert len(tree) == n_nodes
+    assert_same_tree(tree, boosted_toy(X, y, "hist", gamma), X, rtol=1e-5)
+
+
+def boosted_toy(X, y, method, gamma):
+    """The one tree of XGBoost."""
+    settings = {"tree_method": method, "gamma": gamma, "eta": 0.3, "max_depth": 2, "lambda": 0}
+    settings |= {"base_score": 0.5, "nthread": 1}
+    return dumped(xgboost.train(settings, xgboost.DMatrix(X, y), num_boost_round=1), 0)
 
 
 def grow_toy(X, y, settings):

@@ -10,6 +10,7 @@ import pytest
 
 import spinney
 from spinney import progress as progress_module
+from spinney.errors import InvalidParameter
 from spinney.explain import permutation_importance
 from spinney.progress import Progress, follow, show_progress
 from spinney.resampling import bootstrap
@@ -199,6 +200,10 @@ def test_long_work_is_shown_when_asked_and_silent_otherwise(name, terminal):
         spinney.StackingRegressor(cv=2, verbose=1),
         spinney.BlendingRegressor(verbose=1, random_state=0),
         spinney.VotingRegressor(verbose=True),
+        spinney.AdaBoostRegressor(n_estimators=3, verbose=1),
+        spinney.L2BoostRegressor(n_estimators=3, verbose=1),
+        spinney.L2BoostRegressor(n_estimators=3, stopping="cv", verbose=True, random_state=0),
+        spinney.FunctionalGradientBoostingRegressor(n_estimators=3, verbose=1),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
@@ -209,6 +214,32 @@ def test_verbose_shows_a_bar_and_changes_nothing(estimator, terminal):
     if hasattr(estimator, "model_"):
         quiet = type(estimator)(**{**estimator.get_params(deep=False), "verbose": 0})
         assert quiet.fit(X, Y).model_.fingerprint == estimator.model_.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("estimator", "unit"),
+    [
+        (spinney.AdaBoostClassifier(n_estimators=3, verbose=1), "round 3/3"),
+        (spinney.AdaBoostClassifier(verbose=1, early_stopping="cv", random_state=0), "fold 5/5"),
+        (spinney.MarginBoostClassifier(n_estimators=3, verbose=1), "round 3/3"),
+        (spinney.MarginBoostClassifier(n_estimators=3, algorithm="arc_gv", verbose=1), "round 3/3"),
+        (spinney.RobustBoostClassifier(n_estimators=3, verbose=1), "round 3/3"),
+        (spinney.RobustBoostClassifier(algorithm="martingale", n_levels=3, verbose=1), "level 3/3"),
+        (spinney.RobustBoostClassifier(algorithm="robust", verbose=True), r"target error \d/8"),
+        (spinney.FunctionalGradientBoostingClassifier(n_estimators=3, verbose=1), "round 3/3"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else type(given).__name__,
+)
+def test_verbose_of_boosters_of_votes_shows_a_bar_and_changes_nothing(estimator, unit, terminal):
+    labels = RNG.normal(0, 0.2, 120) < Y
+    estimator.fit(X, labels)
+    assert re.search(unit, terminal.getvalue())
+    shown = len(terminal.getvalue())
+    quiet = type(estimator)(**{**estimator.get_params(deep=False), "verbose": 0})
+    assert quiet.fit(X, labels).model_.fingerprint == estimator.model_.fingerprint
+    assert len(terminal.getvalue()) == shown
+    with pytest.raises(InvalidParameter, match="verbose=-1"):
+        quiet.set_params(verbose=-1).fit(X, labels)
 
 
 def test_losses_of_boosting_are_shown_and_kept(terminal, monkeypatch):

@@ -207,11 +207,12 @@ def explain_split(
     Notes
     -----
     A model stores of a node the number of its rows, the sum of their weights (not of h) and its
-    output times the learning rate; of a split the loss it removes, half of the gain. So
-    ``min_split_gain`` and ``prune_gain`` are half of what XGBoost calls gamma. From the outputs
-    of three nodes and the gain the sums of r and h follow, as exact as the gain, which the trainer
-    computes from rounded derivatives: 13 bits of each where there are more than 512 rows and h
-    differs, 23 where it does not, and 29 for fewer rows.
+    output times the learning rate; of a split the loss it removes, half of the gain. What XGBoost
+    calls gamma is compared with the gain: with ``tree_method="exact"`` it is twice ``prune_gain``,
+    with the others twice ``min_split_gain``. From the outputs of three nodes and the gain the sums
+    of r and h follow, as exact as the gain, which the trainer computes from rounded derivatives:
+    13 bits of each where there are more than 512 rows and h differs, 23 where it does not, and 29
+    for fewer rows.
 
     Examples
     --------

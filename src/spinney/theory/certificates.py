@@ -20,7 +20,9 @@ from spinney.theory.checks import (
 )
 from spinney.theory.complexity import HypothesisClass, stump_rademacher
 from spinney.theory.evidence import Evidence
+from spinney.theory.fingerprints import label_prints, row_prints
 from spinney.theory.risk import RHOS
+from spinney.theory.same_rows import compare_rows, plain_numbers
 from spinney.theory.statements import Statement, effective_errors, statements_of
 from spinney.theory.trace import Trace
 from spinney.typing import FloatArray, RandomState, TableLike
@@ -39,6 +41,8 @@ class CertificateReport(Result):
     statements: tuple[Statement, ...]
     drawn_anew: bool
     """Whether the table was at hand, to compute the correlations with drawn signs again."""
+    same_rows: bool = False
+    """Whether a table was at hand, and its rows are those that the certificate was made of."""
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Give the recomputed numbers."""
@@ -46,7 +50,8 @@ class CertificateReport(Result):
 
     def title(self) -> str:
         """Say in a line what the table shows."""
-        return f"{len(self.statements)} statements computed again: all hold"
+        rows = ", of these rows" if self.same_rows else ""
+        return f"{len(self.statements)} statements computed again{rows}: all hold"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -90,14 +95,21 @@ class Certificate(Result):
             f"{shorten((s.name for s in self.statements), most=99)}."
         )
 
-    def verify(self, X: TableLike | None = None) -> CertificateReport:
+    def verify(
+        self, X: TableLike | None = None, y: Any = None, sample_weight: Any = None
+    ) -> CertificateReport:
         """Compute every number again and check every inequality.
 
         Parameters
         ----------
         X : table, optional
-            The training rows: the correlations of stumps with drawn signs are then computed anew,
-            too, and not taken from the certificate.
+            The training rows, in any order. Others than those the certificate was made of are
+            refused. The correlations of stumps with drawn signs are then computed anew, too, and
+            not taken from the certificate.
+        y : labels, optional
+            Those of the rows: compared, too.
+        sample_weight : numbers, optional
+            Those that the certificate was made with.
 
         Returns
         -------
@@ -106,7 +118,7 @@ class Certificate(Result):
         Raises
         ------
         FalseCertificate
-            If a number differs or an inequality does not hold.
+            If a number differs, an inequality does not hold, or the rows are others.
         """
         self.evidence.check_lengths()
         anew = statements_of(self.evidence)
@@ -116,18 +128,14 @@ class Certificate(Result):
             if not s.holds
         ]
         faults += _differences(self.statements, anew)
-        draws = self.evidence.draws
-        drawn_anew = X is not None and draws is not None
-        if X is not None and draws is not None:
-            found = stump_rademacher(X, n_draws=len(draws), random_state=self.evidence.seed)
-            if found.draws is None or not np.array_equal(found.draws, draws):
-                faults.append("the correlations with drawn signs are not those of X")
+        seen = compare_rows(self.evidence, X, y, sample_weight)
+        faults += seen.faults
         if faults:
             raise FalseCertificate(
                 f"The certificate is false in {len(faults)} places: {'; '.join(faults[:5])}. "
                 "Expected what follows from its evidence. Make a new one by certify()."
             )
-        return CertificateReport(anew, drawn_anew)
+        return CertificateReport(anew, seen.drawn_anew, seen.same_rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Give lists, numbers and text only, for ``json.dumps``."""
@@ -229,18 +237,19 @@ def certify(
     """
     trace = trace_of(fitted)
     margins = margin_array(fitted.margins(X, y))
-    n_classes = len(np.unique(label_array(y, len(margins))))
+    labels, rows = label_array(y, len(margins)), row_prints(X)
+    n_classes = len(np.unique(labels))
     weights = weight_array(sample_weight, len(margins))
     _check_same_rows(trace, margins, weights)
-    table = _plain_numbers(X)
+    table, counted = plain_numbers(X), weights > 0.0
     hypotheses, notes = _class_of(fitted, table, n_classes, even=float(np.ptp(weights)) == 0.0)
     seed, draws = seed_from(random_state), None
     if hypotheses is not None and hypotheses[0] == "stumps":
         draws = stump_rademacher(table, n_draws=n_draws, random_state=seed).draws
     known = np.isfinite(trace.normalisers)
     evidence = Evidence(
-        margins=margins[weights > 0.0],
-        weights=weights[weights > 0.0],
+        margins=margins[counted],
+        weights=weights[counted],
         errors=np.array(trace.errors, np.float64),
         alphas=np.array(trace.alphas, np.float64),
         normalisers=np.where(known, trace.normalisers, 1.0),
@@ -255,6 +264,8 @@ def certify(
         seed=seed,
         notes=notes,
         factor=float(getattr(fitted, "potential_factor", 1.0)),
+        rows=None if rows is None else rows[counted],
+        labels=label_prints(labels)[counted],
     )
     evidence.check_lengths()
     evidence = _without_margins(evidence)
@@ -289,16 +300,6 @@ def _check_same_weights(fitted: Any, trace: Trace, evidence: Evidence) -> None:
             f"{evidence.log_potential!r}, but the booster reached {reached!r}: expected the rows "
             "and weights that it was fitted to. Give the sample_weight of the fit."
         )
-
-
-def _plain_numbers(X: TableLike) -> FloatArray | None:
-    """Read the table if it has nothing but finite numbers."""
-    try:
-        table = np.asarray(X)
-    except TypeError:  # columns of kinds that no array has together, such as numbers and dates
-        return None
-    plain = table.dtype.kind in "biuf" and table.ndim == 2 and np.isfinite(table).all()
-    return table.astype(np.float64) if plain else None
 
 
 def _class_of(

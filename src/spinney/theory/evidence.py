@@ -18,9 +18,11 @@ from spinney.theory.checks import (
     weight_array,
 )
 from spinney.theory.complexity import HypothesisClass
-from spinney.typing import FloatArray
+from spinney.theory.fingerprints import prints_from_text, prints_to_text
+from spinney.typing import AnyArray, FloatArray
 
 _ARRAYS = ("margins", "weights", "errors", "alphas", "normalisers", "thetas", "rhos", "draws")
+_PRINTS = ("rows", "labels")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -56,9 +58,14 @@ class Evidence:
     factor: float = 1.0
     """What the product of the normalisers must be multiplied by to bound the mean of exp(-y F):
     more than 1 for boosters that weigh pairs of a row and a class."""
+    rows: AnyArray | None = None
+    """Fingerprints of the training rows without their labels; None where there is no table, and in
+    certificates of earlier versions."""
+    labels: AnyArray | None = None
+    """Fingerprints of the labels."""
 
     def __post_init__(self) -> None:
-        for name in _ARRAYS:
+        for name in (*_ARRAYS, *_PRINTS):
             array = getattr(self, name)
             if array is not None:
                 object.__setattr__(self, name, read_only(array))
@@ -103,24 +110,32 @@ class Evidence:
     def to_dict(self) -> dict[str, Any]:
         """Give lists, numbers and text only."""
         arrays = {name: getattr(self, name) for name in _ARRAYS}
-        return {name: None if a is None else a.tolist() for name, a in arrays.items()} | {
-            "n_classes": self.n_classes,
-            "exponential": self.exponential,
-            "votes": self.votes,
-            "hypotheses": None if self.hypotheses is None else list(self.hypotheses),
-            "delta": self.delta,
-            "seed": self.seed,
-            "factor": self.factor,
-            "notes": list(self.notes),
-        }
+        prints = {name: getattr(self, name) for name in _PRINTS}
+        texts = {name: prints_to_text(p) for name, p in prints.items() if p is not None}
+        return (
+            texts
+            | {name: None if a is None else a.tolist() for name, a in arrays.items()}
+            | {
+                "n_classes": self.n_classes,
+                "exponential": self.exponential,
+                "votes": self.votes,
+                "hypotheses": None if self.hypotheses is None else list(self.hypotheses),
+                "delta": self.delta,
+                "seed": self.seed,
+                "factor": self.factor,
+                "notes": list(self.notes),
+            }
+        )
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "Evidence":
         """Read what ``to_dict`` gave, and check that it can be what it says."""
         try:
-            hypotheses = stored["hypotheses"]
+            hypotheses, n_rows = stored["hypotheses"], len(stored["margins"])
+            prints = {name: stored[name] for name in _PRINTS if name in stored}
             evidence = cls(
                 **_stored_arrays(stored),
+                **{name: prints_from_text(name, text, n_rows) for name, text in prints.items()},
                 n_classes=count("n_classes", stored["n_classes"], 2),
                 exponential=bool(stored["exponential"]),
                 votes=bool(stored["votes"]),

@@ -92,7 +92,8 @@ def split_gain(
 
     It is twice the loss that the split removes. XGBoost reports this number and compares it with
     its ``gamma``; models of this library store half of it, and compare that with
-    ``min_split_gain`` and ``prune_gain``.
+    ``min_split_gain`` before a split is made (there ``tree_method="hist"`` and ``"approx"``), and
+    with ``prune_gain`` once the tree is grown (there ``"exact"``).
 
     Parameters
     ----------

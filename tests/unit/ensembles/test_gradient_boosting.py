@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import log_loss, mean_squared_error
+from sklearn.utils import get_tags
 
 import spinney
 from spinney import GradientBoostingClassifier, GradientBoostingRegressor
@@ -261,3 +262,16 @@ def test_a_single_class_is_certain(make, early_stopping, tmp_path):
         assert np.array_equal(some.decision_function(X), np.zeros(60))
         for stage in some.staged_decision_function(X):
             assert np.array_equal(stage, np.zeros(60))
+
+
+def test_exponential_loss_of_three_classes_is_refused_and_of_one_is_not():
+    X, y = friedman(60)
+    three, model = np.digitize(y, [12, 16]), GradientBoostingClassifier(loss="exponential")
+    message = r"y has 3 classes, and loss='exponential' is one of two\. Use loss='logistic'"
+    with pytest.raises(InvalidInput, match=message):
+        model.fit(X, three)
+    assert not get_tags(model).classifier_tags.multi_class
+    assert get_tags(GradientBoostingClassifier()).classifier_tags.multi_class
+    assert GradientBoostingClassifier(max_iter=2).fit(X, three).n_iter_ == 2
+    single = model.set_params(max_iter=1).fit(X, np.zeros(60))
+    assert single.predict_proba(X).tolist() == [[1.0]] * 60

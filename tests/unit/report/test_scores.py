@@ -11,6 +11,7 @@ from spinney.report.scores.suspects import (
     suspect_labels,
     suspect_numbers,
 )
+from spinney.theory import precision_recall_curve, roc_curve
 
 
 @pytest.fixture
@@ -86,17 +87,37 @@ def test_weights_are_repetitions_in_every_metric(rng):
         assert a.estimate == pytest.approx(b.estimate, abs=1e-12), a.name
 
 
-def test_curves_end_in_their_corners_and_are_thinned(rng):
-    y = rng.integers(0, 2, 3000) * 1.0
-    score = y + rng.normal(size=3000)
-    roc = curves.roc_curve(y, score, np.ones(3000))
+def test_drawn_curves_are_points_of_the_theorys_and_end_in_their_corners(rng):
+    y = rng.integers(0, 2, 3000)
+    score, weights = y + rng.normal(size=3000), rng.integers(1, 4, 3000)
+    whole = roc_curve(y, score, sample_weight=weights)
+    roc = curves.drawn_roc(whole)
     assert (roc.x[0], roc.y[0], roc.x[-1], roc.y[-1]) == (0, 0, 1, 1)
     assert len(roc.x) <= 80
-    area = np.trapezoid(roc.y, roc.x)
-    assert area == pytest.approx(area_under_roc(y, score), abs=0.005)
-    precision = curves.precision_curve(y, score, np.ones(3000))
+    points = zip(whole.false_alarms, whole.found, whole.thresholds, strict=True)
+    assert set(zip(roc.x, roc.y, roc.at, strict=True)) <= set(points)
+    assert np.trapezoid(roc.y, roc.x) == pytest.approx(whole.area, abs=0.005)
+    found = precision_recall_curve(y, score, sample_weight=weights)
+    precision = curves.drawn_precision(found)
     assert precision.x[-1] == 1.0
-    assert precision.y[-1] == pytest.approx(y.mean())
+    assert precision.y[-1] == pytest.approx(found.base_rate)
+    points = zip(found.recall, found.precision, found.thresholds, strict=True)
+    assert set(zip(precision.x[1:], precision.y[1:], precision.at[1:], strict=True)) <= set(points)
+
+
+def test_precision_is_drawn_from_where_something_is_found():
+    drawn = curves.drawn_precision(precision_recall_curve([0, 1, 0], [0.9, 0.5, 0.1]))
+    assert drawn == curves.Curve((0.0, 1.0, 1.0), (0.5, 0.5, 1 / 3), (np.inf, 0.5, 0.1))
+
+
+def test_the_areas_that_are_drawn_again_are_those_of_the_theorys_curves(rng):
+    """Resamples sort nothing, so these two sums are written a second time."""
+    y, weights = rng.integers(0, 2, 400), rng.integers(0, 4, 400).astype(float)
+    score = (y + rng.normal(size=400)).round(1)
+    area = roc_curve(y, score, sample_weight=weights).area
+    assert area_under_roc(y * 1.0, score, weights) == pytest.approx(area, abs=1e-12)
+    mean = precision_recall_curve(y, score, sample_weight=weights).average_precision
+    assert average_precision(y * 1.0, score, weights) == pytest.approx(mean, abs=1e-12)
 
 
 def test_confusion_counts_truth_down_and_predictions_across():

@@ -149,13 +149,6 @@ def test_statements_can_be_neither_added_nor_left_out():
         Certificate(CERTIFICATE.evidence, CERTIFICATE.statements[1:]).verify()
 
 
-def test_the_table_of_another_sample_is_noticed():
-    with pytest.raises(FalseCertificate, match="drawn signs"):
-        CERTIFICATE.verify(X[::-1])
-    with pytest.raises(FalseCertificate, match="drawn signs"):
-        CERTIFICATE.verify(X[:-1])
-
-
 def test_other_rows_than_those_of_the_fit_are_refused():
     other, labels, _ = noisy_rows(60, seed=5)
     with pytest.raises(InvalidInput, match="expected the rows, labels and weights"):

@@ -30,6 +30,7 @@ from spinney.ensembles.weak.base_trees import exact_tree_plan
 from spinney.ensembles.weak.learners import SumOutput, WeakLearner
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.losses.row_weights import RowWeights
+from spinney.progress import at_least
 from spinney.typing import AnyArray, RandomState, TableLike
 
 VARIANTS: Mapping[str, type[Variant]] = {
@@ -102,6 +103,8 @@ class AdaBoostClassifier(VoteBooster):
         What counts as progress.
     categorical_features, unseen, extra_columns
         As in :class:`DecisionTreeClassifier`; for stumps and trees of ours.
+    verbose : int
+        1 shows a progress bar in terminals and notebooks, 2 lines elsewhere, too.
     random_state : int, Generator, RandomState or None
         Decides which rows are drawn or held out, and seeds foreign learners.
     n_jobs : int or None
@@ -163,6 +166,7 @@ class AdaBoostClassifier(VoteBooster):
         categorical_features: Any = "from_dtype",
         unseen: str = "missing",
         extra_columns: str = "error",
+        verbose: int = 0,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -183,6 +187,7 @@ class AdaBoostClassifier(VoteBooster):
         self.categorical_features = categorical_features
         self.unseen = unseen
         self.extra_columns = extra_columns
+        self.verbose = verbose
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -211,15 +216,16 @@ class AdaBoostClassifier(VoteBooster):
                 "totally_corrective=True weighs all of them anew in every round. Use "
                 "early_stopping='margin' or None."
             )
-        n_rounds, stops, prepared = best_rounds(self, X, y, sample_weight)
-        variant = self._variant(prepared.rows)
-        done = boost(
-            variant,
-            prepared.learner,
-            n_rounds,
-            store_weights=self.store_weights,
-            stops=stops,
-        )
+        with at_least(self.verbose):
+            n_rounds, stops, prepared = best_rounds(self, X, y, sample_weight)
+            variant = self._variant(prepared.rows)
+            done = boost(
+                variant,
+                prepared.learner,
+                n_rounds,
+                store_weights=self.store_weights,
+                stops=stops,
+            )
         if self.early_stopping in ("validation", "cv") and len(done.rounds) == n_rounds:
             done.stop_reason = f"rows held out were voted best after {n_rounds} rounds"
         weights, trace = done.weights, done.trace()

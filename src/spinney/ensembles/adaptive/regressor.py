@@ -11,7 +11,17 @@ from sklearn.utils import get_tags
 from spinney.data.fixed_point import exact_sum
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
-from spinney.ensembles.parameters import Checked, Choice, Integer, Jobs, Real, Rule, Seed
+from spinney.ensembles.parameters import (
+    Boolean,
+    Checked,
+    Choice,
+    Integer,
+    Jobs,
+    Real,
+    Rule,
+    Seed,
+    either,
+)
 from spinney.ensembles.trees.decision_tree import DecisionTreeRegressor
 from spinney.ensembles.weak.base_trees import DEFAULT_DEPTH, exact_tree_plan, member_estimator
 from spinney.ensembles.weak.checks import check_base, check_squares
@@ -71,6 +81,8 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         have it.
     categorical_features, unseen, extra_columns
         As in :class:`DecisionTreeRegressor`; for trees of ours.
+    verbose : int
+        1 shows a progress bar in terminals and notebooks, 2 lines elsewhere, too.
     random_state : int, Generator, RandomState or None
         Decides which rows are drawn, and seeds foreign learners.
     n_jobs : int or None
@@ -114,6 +126,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         "categorical_features": Checked("'from_dtype', None, a mask, positions or names"),
         "unseen": Choice(("missing", "error")),
         "extra_columns": Choice(("error", "ignore")),
+        "verbose": either(Boolean(), Integer(0)),
         "random_state": Seed(),
         "n_jobs": Jobs(),
     }
@@ -131,6 +144,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         categorical_features: Any = "from_dtype",
         unseen: str = "missing",
         extra_columns: str = "error",
+        verbose: int = 0,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -142,6 +156,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         self.categorical_features = categorical_features
         self.unseen = unseen
         self.extra_columns = extra_columns
+        self.verbose = verbose
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -210,7 +225,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         y, rounds = np.ascontiguousarray(reading.y[:, 0]), list[Round]()
         counts = RowCounts(np.ones(len(y)) if reading.weights is None else reading.weights)
         of_one = np.full(len(y), 1.0 / counts.total)  # weight of one repetition of each row
-        for number in follow(range(self.n_estimators), self.n_estimators, "round"):
+        for number in _followed(self.n_estimators, self.verbose):
             of_one = np.maximum(of_one, LEAST_WEIGHT)
             asked = counts.weights * of_one
             hypothesis = learner.regress(y, RowWeights(asked, counts), number)
@@ -293,6 +308,10 @@ class AdaBoostRegressor(RegressorMixin, Estimator):
         check_round_numbers(MedianTrace, {"stop_reason": str}, meta, arrays, len(self.model_))
         parts: dict[str, Any] = {**meta, **{name: a.copy() for name, a in arrays.items()}}
         self.trace_ = MedianTrace(**parts)
+
+
+def _followed(n_rounds: int, verbose: int) -> Iterator[int]:
+    return follow(range(n_rounds), n_rounds, "round", verbose=verbose)
 
 
 def _trace(rounds: list[Round], reason: str) -> MedianTrace:

@@ -14,6 +14,7 @@ from spinney.ensembles.adaptive.variant import Variant
 from spinney.ensembles.adaptive.vote_booster import Preparation
 from spinney.ensembles.weak.learners import TreeLearner
 from spinney.errors import InvalidInput
+from spinney.progress import follow
 from spinney.randomness import seed_from
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -119,7 +120,7 @@ def _best_on(
     """Give the number of rounds with the least mean error on the rows left out of each split."""
     labels = np.asarray(y)
     curves = []
-    for parts in splits:
+    for parts in follow(splits, len(splits), "fold") if len(splits) > 1 else splits:
         train, test = (Part(_safe_indexing(X, rows), labels[rows], weights[rows]) for rows in parts)
         curves.append(_error_curve(booster, train, test))
     length = max(map(len, curves))

@@ -14,7 +14,17 @@ from spinney.ensembles.adaptive.variant import TrainingRows
 from spinney.ensembles.class_scores import ClassScores
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
-from spinney.ensembles.parameters import BaseLearner, Checked, Choice, Integer, Jobs, Rule, Seed
+from spinney.ensembles.parameters import (
+    BaseLearner,
+    Boolean,
+    Checked,
+    Choice,
+    Integer,
+    Jobs,
+    Rule,
+    Seed,
+    either,
+)
 from spinney.ensembles.weak.base_trees import exact_tree_plan, member_estimator, most_leaves
 from spinney.ensembles.weak.foreign import ForeignLearner, flat_rows, foreign_rows
 from spinney.ensembles.weak.hypothesis import Ask, Hypothesis
@@ -38,6 +48,7 @@ BOOSTER_RULES: Mapping[str, Rule] = {
     "categorical_features": Checked("'from_dtype', None, a mask, positions or names"),
     "unseen": Choice(("missing", "error")),
     "extra_columns": Choice(("error", "ignore")),
+    "verbose": either(Boolean(), Integer(0)),
     "random_state": Seed(),
     "n_jobs": Jobs(),
 }

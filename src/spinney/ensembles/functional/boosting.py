@@ -18,6 +18,7 @@ from spinney.ensembles.functional.learners import (
 )
 from spinney.ensembles.functional.rounds import Descent, Learner, Sum, descend
 from spinney.ensembles.parameters import (
+    Boolean,
     Checked,
     Choice,
     Fraction,
@@ -26,6 +27,7 @@ from spinney.ensembles.parameters import (
     Real,
     Rule,
     Seed,
+    either,
 )
 from spinney.ensembles.weak.base_trees import member_estimator
 from spinney.ensembles.weak.checks import check_base, gives_classes
@@ -38,6 +40,7 @@ from spinney.model import Model, Policy, TreeForest
 from spinney.model.links import apply_link
 from spinney.model.member_sum import MemberSum
 from spinney.model.model import State
+from spinney.progress import at_least
 from spinney.randomness import seed_from
 from spinney.resampling import RowDraws
 from spinney.theory.trace import DescentTrace
@@ -73,6 +76,7 @@ FUNCTIONAL_RULES: Mapping[str, Rule] = {
     "categorical_features": Checked("'from_dtype', None, a mask, positions or names"),
     "unseen": Choice(("missing", "error")),
     "extra_columns": Choice(("error", "ignore")),
+    "verbose": either(Boolean(), Integer(0)),
     "random_state": Seed(),
     "n_jobs": Jobs(),
 }
@@ -94,6 +98,7 @@ class FunctionalGradientBoosting(Estimator):
     categorical_features: Any
     unseen: str
     extra_columns: str
+    verbose: int
     random_state: Any
 
     def fit(self, X: TableLike, y: Any, sample_weight: Any = None) -> Self:
@@ -134,7 +139,8 @@ class FunctionalGradientBoosting(Estimator):
             signs=self._signs(reading),
             draws=draws,
         )
-        self._become(plan, descend(plan))
+        with at_least(self.verbose):
+            self._become(plan, descend(plan))
         return self
 
     def _become(self, plan: Descent, grown: Sum) -> None:

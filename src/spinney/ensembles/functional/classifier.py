@@ -88,6 +88,7 @@ class FunctionalGradientBoostingClassifier(ClassScores, FunctionalGradientBoosti
         class_weight: Any = None,
         unseen: str = "missing",
         extra_columns: str = "error",
+        verbose: int = 0,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -102,6 +103,7 @@ class FunctionalGradientBoostingClassifier(ClassScores, FunctionalGradientBoosti
         self.class_weight = class_weight
         self.unseen = unseen
         self.extra_columns = extra_columns
+        self.verbose = verbose
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from spinney.progress import follow
 from spinney.typing import AnyArray, BoolArray, FloatArray
 
 Fold: TypeAlias = tuple[AnyArray, AnyArray]
@@ -86,7 +87,7 @@ def follow_path(columns: Columns, *, learning_rate: float, n_rounds: int) -> Pat
     operator = np.zeros((0, 0))
     path.sums_of_squares.append(float((residuals * residuals).sum()))
     path.degrees.append(1.0)  # the mean
-    for _ in range(n_rounds):
+    for _ in follow(range(n_rounds), n_rounds, "round"):
         feature = int(np.abs(products).argmax()) if len(products) else 0
         if not abs(products[feature]) > limit:
             break
@@ -129,7 +130,7 @@ def errors_of_folds(
 ) -> FloatArray:
     """Give the mean squared error of rows left out, before the first round and after each."""
     total, weight = np.zeros(n_rounds + 1), 0.0
-    for train, test in folds:
+    for train, test in follow(folds, len(folds), "fold"):
         columns, out = Columns(rows.take(train)), rows.take(test)
         path = follow_path(columns, learning_rate=learning_rate, n_rounds=n_rounds)
         there = np.where(np.isnan(out.X), 0.0, out.X - path.centres)

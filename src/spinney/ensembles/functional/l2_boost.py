@@ -22,6 +22,7 @@ from spinney.ensembles.functional.components import (
     follow_path,
 )
 from spinney.ensembles.parameters import (
+    Boolean,
     Choice,
     Integer,
     Jobs,
@@ -36,6 +37,7 @@ from spinney.errors import InvalidInput, InvalidInputType, InvalidModel, SmallWe
 from spinney.model import Model, Policy
 from spinney.model.componentwise import ComponentwiseSum
 from spinney.model.model import State
+from spinney.progress import at_least
 from spinney.randomness import seed_from
 from spinney.typing import AnyArray, CodeArray, FloatArray, RandomState, TableLike
 
@@ -76,6 +78,8 @@ class L2BoostRegressor(RegressorMixin, Estimator):
         Folds of ``stopping="cv"``; as many rows drawn by ``random_state``, or the user's own.
     extra_columns : {"error", "ignore"}
         What unknown columns mean at predict.
+    verbose : int
+        1 shows a progress bar in terminals and notebooks, 2 lines elsewhere, too.
     random_state : int, Generator, RandomState or None
         Decides the folds.
     n_jobs : int or None
@@ -120,6 +124,7 @@ class L2BoostRegressor(RegressorMixin, Estimator):
         "stopping": either(Choice(("aicc", "cv")), Nothing("all rounds")),
         "cv": either(Integer(2), OwnFolds()),
         "extra_columns": Choice(("error", "ignore")),
+        "verbose": either(Boolean(), Integer(0)),
         "random_state": Seed(),
         "n_jobs": Jobs(),
     }
@@ -133,6 +138,7 @@ class L2BoostRegressor(RegressorMixin, Estimator):
         stopping: str | None = "aicc",
         cv: Any = 5,
         extra_columns: str = "error",
+        verbose: int = 0,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -141,6 +147,7 @@ class L2BoostRegressor(RegressorMixin, Estimator):
         self.stopping = stopping
         self.cv = cv
         self.extra_columns = extra_columns
+        self.verbose = verbose
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -172,21 +179,16 @@ class L2BoostRegressor(RegressorMixin, Estimator):
         features, targets = _matrix(reading.table), reading.y[:, 0]
         weights = np.ones(len(targets)) if reading.weights is None else reading.weights
         rows = Rows(features, targets, weights)
-        path = follow_path(
-            Columns(rows),
-            learning_rate=self.learning_rate,
-            n_rounds=self.n_estimators,
-        )
+        rate, most = self.learning_rate, self.n_estimators
+        with at_least(self.verbose):
+            path = follow_path(Columns(rows), learning_rate=rate, n_rounds=most)
         self.aicc_ = corrected_aic(path, float(weights.sum()))
         self.degrees_of_freedom_ = np.array(path.degrees)
         self.cv_errors_ = np.empty(0)
         if self.stopping == "cv":
-            self.cv_errors_ = errors_of_folds(
-                rows,
-                self._folds(X, reading),
-                learning_rate=self.learning_rate,
-                n_rounds=self.n_estimators,
-            )
+            folds = self._folds(X, reading)
+            with at_least(self.verbose):
+                self.cv_errors_ = errors_of_folds(rows, folds, learning_rate=rate, n_rounds=most)
         n_rounds = self._best_round(len(path.features), reading)
         arrays: dict[str, AnyArray] = {
             "feature": np.array(path.features[:n_rounds], np.int32),

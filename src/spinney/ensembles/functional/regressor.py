@@ -61,6 +61,8 @@ function
         those alone.
     categorical_features, unseen, extra_columns
         As in :class:`DecisionTreeRegressor`; for trees of ours.
+    verbose : int
+        1 shows a progress bar in terminals and notebooks, 2 lines elsewhere, too.
     random_state : int, Generator, RandomState or None
         Decides draws of rows, and seeds foreign learners.
     n_jobs : int or None
@@ -122,6 +124,7 @@ function
         categorical_features: Any = "from_dtype",
         unseen: str = "missing",
         extra_columns: str = "error",
+        verbose: int = 0,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -137,6 +140,7 @@ function
         self.categorical_features = categorical_features
         self.unseen = unseen
         self.extra_columns = extra_columns
+        self.verbose = verbose
         self.random_state = random_state
         self.n_jobs = n_jobs
 

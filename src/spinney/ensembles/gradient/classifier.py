@@ -12,6 +12,7 @@ from spinney.ensembles.gradient.boosting import GradientBoosting
 from spinney.ensembles.gradient.class_offsets import OffsetClassScores
 from spinney.ensembles.gradient.rules import BOOSTING_RULES
 from spinney.ensembles.parameters import Checked, Choice, LossObject, Rule, either
+from spinney.errors import InvalidInput
 from spinney.losses import Loss, MultinomialLoss
 from spinney.losses.custom_loss import CLASS_LINKS, custom_loss
 from spinney.losses.loss import BINARY_LOSSES, loss_named
@@ -25,9 +26,9 @@ class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
     """Gradient boosting of histogram trees, for classes.
 
     Two classes take one tree per round and the loss ``"logistic"`` or ``"exponential"``; more take
-    one tree per class and round, and the multinomial loss; either may have a loss of yours. The
-    other parameters and attributes are those of :class:`GradientBoostingRegressor`, and
-    ``class_weight``: None, "balanced" or a dict.
+    one tree per class and round, and with ``"logistic"`` the multinomial loss; ``"exponential"`` is
+    for two classes only. Either may have a loss of yours. The other parameters and attributes are
+    those of :class:`GradientBoostingRegressor`, and ``class_weight``: None, "balanced" or a dict.
     Class weights multiply the loss; they do not count for ``min_samples_leaf``. A single class is
     learnt too: its score is 0 and its probability 1, everywhere.
 
@@ -132,7 +133,21 @@ class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
             return custom_loss(loss, allowed, allowed[0], n_classes)
         if n_classes == 2:
             return loss_named(loss, BINARY_LOSSES)
+        if loss == "exponential" and n_classes > 2:
+            raise InvalidInput(
+                "Only binary classification is supported. The type of the target is multiclass: y "
+                f"has {n_classes} classes, and loss='exponential' is one of two. Use "
+                "loss='logistic', which is multinomial for more classes, or "
+                "sklearn.multiclass.OneVsRestClassifier around this."
+            )
         return MultinomialLoss(n_classes)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = not (
+            isinstance(self.loss, str) and self.loss == "exponential"
+        )
+        return tags
 
     def _factors(self, reading: Reading) -> FloatArray | None:
         if self.class_weight is None:

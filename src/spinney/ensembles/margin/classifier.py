@@ -17,6 +17,7 @@ from spinney.ensembles.weak.learners import SumOutput
 from spinney.errors import InvalidModel
 from spinney.model import TreeForest
 from spinney.model.model import State
+from spinney.progress import at_least
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
 _PROOF_ARRAYS = ("weights", "distribution", "caps")
@@ -52,7 +53,7 @@ class MarginBoostClassifier(VoteBooster):
         An edge that is higher by no more than this is not higher; for "lpboost".
     store_weights : bool
         Whether ``trace_.distributions`` keeps the weights of rows in all rounds.
-    mode, categorical_features, unseen, extra_columns, random_state, n_jobs
+    mode, categorical_features, unseen, extra_columns, verbose, random_state, n_jobs
         As in :class:`AdaBoostClassifier`.
 
     Attributes
@@ -104,6 +105,7 @@ class MarginBoostClassifier(VoteBooster):
         categorical_features: Any = "from_dtype",
         unseen: str = "missing",
         extra_columns: str = "error",
+        verbose: int = 0,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -120,6 +122,7 @@ class MarginBoostClassifier(VoteBooster):
         self.categorical_features = categorical_features
         self.unseen = unseen
         self.extra_columns = extra_columns
+        self.verbose = verbose
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -141,12 +144,13 @@ class MarginBoostClassifier(VoteBooster):
         if self._is_single(prepared):
             self.certificate_ = None
             return self
-        boosted = boost_margins(
-            self._ask(prepared),
-            prepared.rows.signs,
-            self._settings(),
-            prepared.rows.counts.weights,
-        )
+        with at_least(self.verbose):
+            boosted = boost_margins(
+                self._ask(prepared),
+                prepared.rows.signs,
+                self._settings(),
+                prepared.rows.counts.weights,
+            )
         output = SumOutput("double_logistic", np.zeros(1))
         self._become(prepared, boosted.members, boosted.weights, output, boosted.trace)
         self.certificate_ = self._of_learner(boosted.certificate)

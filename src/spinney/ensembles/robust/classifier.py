@@ -19,6 +19,7 @@ from spinney.model import BranchingProgram, Model, TreeForest
 from spinney.model.member_sum import MemberSum
 from spinney.model.model import State
 from spinney.model.program import MAX_LEVELS, shares_of
+from spinney.progress import at_least
 from spinney.results import read_only
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
@@ -91,7 +92,7 @@ class RobustBoostClassifier(VoteBooster):
     store_weights : bool
         Whether ``trace_.distributions`` keeps the weights of rows in all rounds; not of
         "martingale".
-    mode, categorical_features, unseen, extra_columns, random_state, n_jobs
+    mode, categorical_features, unseen, extra_columns, verbose, random_state, n_jobs
         As in :class:`AdaBoostClassifier`.
 
     Attributes
@@ -176,6 +177,7 @@ class RobustBoostClassifier(VoteBooster):
         categorical_features: Any = "from_dtype",
         unseen: str = "missing",
         extra_columns: str = "error",
+        verbose: int = 0,
         random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -198,6 +200,7 @@ class RobustBoostClassifier(VoteBooster):
         self.categorical_features = categorical_features
         self.unseen = unseen
         self.extra_columns = extra_columns
+        self.verbose = verbose
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -219,7 +222,8 @@ class RobustBoostClassifier(VoteBooster):
         if self._is_single(prepared):
             self._remember(np.empty(0), np.empty(0), None)
             return self
-        boosted, target = self._boost(prepared)
+        with at_least(self.verbose):
+            boosted, target = self._boost(prepared)
         if len(boosted) == 0 or boosted.trace.stop_reason.startswith("no learner"):
             prepared.learner.check_heeds_weights()
         if isinstance(boosted, MartingaleProgram):

@@ -25,6 +25,7 @@ from spinney.model.program import (
     occupied_places,
     walk,
 )
+from spinney.progress import follow
 from spinney.results import Result, read_only
 from spinney.theory.trace import Trace
 from spinney.typing import BoolArray, FloatArray, IntArray
@@ -145,7 +146,8 @@ def boost_by_martingale(ask: Ask, rows: SignedRows, settings: RobustSettings) ->
         )
     growing = _Growing(ask, rows, settings)
     wrong, least = np.empty(settings.n_rounds), np.empty(settings.n_rounds)
-    for level, plus in enumerate(walk(settings.n_rounds, growing.level, len(rows.signs))):
+    levels = walk(settings.n_rounds, growing.level, len(rows.signs))
+    for level, plus in enumerate(follow(levels, settings.n_rounds, "level")):
         margins = rows.signs * (2.0 * plus / (level + 1) - 1.0)
         wrong[level] = rows.mean((margins <= 0.0).astype(float))
         least[level] = rows.least(margins)

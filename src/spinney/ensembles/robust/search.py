@@ -19,6 +19,7 @@ from spinney.ensembles.robust.settings import RobustSettings
 from spinney.ensembles.weak.hypothesis import Ask
 from spinney.ensembles.weak.signed_rows import SignedRows
 from spinney.errors import InvalidParameter
+from spinney.progress import Progress
 from spinney.results import Result, read_only
 from spinney.typing import AnyArray, FloatArray, IntArray
 
@@ -103,17 +104,21 @@ def search_target_error(
     rows = SignedRows.of(signs, weights)
     limit = 1.0 if settings.algorithm == "brown" else 0.99 * largest_target(settings)
     low, high = 0.0, min(LARGEST_TARGET, limit)
-    best = _fit(high, ask, rows, settings)
-    tried, left = [high], [best.time_left]
-    while best.time_left == 0.0 and len(tried) < n_fits and high - low > tolerance:
-        middle = 0.5 * (low + high)
-        boost = _fit(middle, ask, rows, settings)
-        tried.append(middle)
-        left.append(boost.time_left)
-        if boost.time_left == 0.0:
-            high, best = middle, boost
-        else:
-            low = middle
+    with Progress(n_fits, "target error") as progress:
+        progress.show(0)
+        best = _fit(high, ask, rows, settings)
+        tried, left = [high], [best.time_left]
+        while best.time_left == 0.0 and len(tried) < n_fits and high - low > tolerance:
+            progress.show(len(tried))
+            middle = 0.5 * (low + high)
+            boost = _fit(middle, ask, rows, settings)
+            tried.append(middle)
+            left.append(boost.time_left)
+            if boost.time_left == 0.0:
+                high, best = middle, boost
+            else:
+                low = middle
+        progress.show(len(tried))
     return TargetSearch(high, best, np.array(tried), np.array(left))
 
 

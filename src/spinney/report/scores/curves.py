@@ -1,9 +1,13 @@
-"""Curves and tables of predictions against what happened."""
+"""Curves and tables of predictions against what happened, as the page shows them.
+
+The curves themselves are those of ``spinney.theory``.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from spinney.theory.ranking_curves import PrecisionRecallCurve, RocCurve
 from spinney.typing import AnyArray, FloatArray
 
 
@@ -28,30 +32,25 @@ class ClassScores:
     f1: float
 
 
-def roc_curve(y: FloatArray, score: FloatArray, weights: FloatArray, most: int = 80) -> Curve:
+def drawn_roc(curve: RocCurve, most: int = 80) -> Curve:
     """Give false against true positives, from the strictest threshold on.
 
     Examples
     --------
-    >>> curve = roc_curve(np.array([0.0, 1.0]), np.array([0.2, 0.8]), np.ones(2))
-    >>> list(zip(curve.x, curve.y))
+    >>> from spinney.theory import roc_curve
+    >>> drawn = drawn_roc(roc_curve([0, 1], [0.2, 0.8]))
+    >>> list(zip(drawn.x, drawn.y))
     [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0)]
     """
-    thresholds, found, wrong = _counts(y, score, weights)
-    x = np.append(0.0, wrong / max(wrong[-1], 1e-300))
-    up = np.append(0.0, found / max(found[-1], 1e-300))
-    return _thinned(x, up, np.append(np.inf, thresholds), most)
+    return _thinned(curve.false_alarms, curve.found, curve.thresholds, most)
 
 
-def precision_curve(y: FloatArray, score: FloatArray, weights: FloatArray, most: int = 80) -> Curve:
-    """Give recall against precision, from the strictest threshold on."""
-    thresholds, found, wrong = _counts(y, score, weights)
-    there = found > 0
-    if not there.any():
-        return Curve((), (), ())
-    recall, precision = found[there] / found[-1], found[there] / (found + wrong)[there]
+def drawn_precision(curve: PrecisionRecallCurve, most: int = 80) -> Curve:
+    """Give recall against precision, from the strictest threshold that finds anything on."""
+    there = curve.recall > 0
+    recall, precision = curve.recall[there], curve.precision[there]
     x, up = np.append(0.0, recall), np.append(precision[0], precision)
-    return _thinned(x, up, np.append(np.inf, thresholds[there]), most)
+    return _thinned(x, up, np.append(np.inf, curve.thresholds[there]), most)
 
 
 def confusion(
@@ -90,16 +89,6 @@ def binned_means(
     n_in_bin = np.maximum(np.bincount(bins)[there], 2)
     errors = np.sqrt(np.maximum(squares - means[1] ** 2, 0.0) / (n_in_bin - 1))
     return means[0], means[1], errors
-
-
-def _counts(
-    y: FloatArray, score: FloatArray, weights: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Add up rows of 1 and of 0 whose score is at least each of the different scores."""
-    values, ranks = np.unique(score, return_inverse=True)
-    sums = [np.bincount(ranks, weights * part)[::-1] for part in (y, 1.0 - y)]
-    found, wrong = (np.cumsum(part, dtype=np.float64) for part in sums)
-    return values[::-1], found, wrong
 
 
 def _thinned(x: FloatArray, y: FloatArray, at: FloatArray, most: int) -> Curve:

@@ -18,13 +18,14 @@ from spinney.report.scores.curves import (
     binned_means,
     class_scores,
     confusion,
-    precision_curve,
-    roc_curve,
+    drawn_precision,
+    drawn_roc,
 )
 from spinney.report.scores.metrics import Metric, score_rows
 from spinney.report.sections.section import Section, figures
 from spinney.report.subject import Subject
 from spinney.report.tables import Cell, Heading, table
+from spinney.theory import precision_recall_curve, roc_curve
 from spinney.typing import AnyArray, FloatArray
 
 _MOST_ROWS = 50_000
@@ -133,13 +134,15 @@ def _near(value: float | None) -> float | None:
 
 def _binary_figures(subject: Subject, target: AnyArray, weights: FloatArray) -> Html:
     y, score = target.astype(float), subject.predictions[:, 1]
-    if len(np.unique(y)) < 2:
+    if len(np.unique(y[weights > 0.0])) < 2:
         return tag("p", "All rows are of one class, so there are no curves.")
     metrics = score_rows("binary", target, subject.predictions, weights, n_resamples=0, seed=0)
     share = float((weights * y).sum() / weights.sum())
+    roc = roc_curve(y, score, sample_weight=weights)
+    precision = precision_recall_curve(y, score, sample_weight=weights)
     return figures(
-        roc_figure(roc_curve(y, score, weights), metrics[0].estimate),
-        precision_figure(precision_curve(y, score, weights), metrics[1].estimate, share),
+        roc_figure(drawn_roc(roc), metrics[0].estimate),
+        precision_figure(drawn_precision(precision), metrics[1].estimate, share),
         score_figure(y, score, subject.classes),
     )
 
