@@ -1,7 +1,8 @@
 """Plain rows: values to the numbers native code takes, without a table around them.
 
-A table of one row spends most of its time being read. Where every value is an ordinary number or
-text, a row is read here in microseconds; anything else is left to the table, which knows better.
+A table of one row spends most of its time being read. Where every value is an ordinary number,
+text or date, a row is read here in microseconds; anything else is left to the table, which knows
+better.
 """
 
 import numbers
@@ -14,7 +15,7 @@ import numpy as np
 
 from spinney.data.levels import Levels, LevelType
 from spinney.data.schema import FeatureSchema
-from spinney.data.sources.objects import is_missing, read_objects
+from spinney.data.sources.objects import is_missing, read_objects, seconds_of_value
 from spinney.data.sources.pandas import few_rows
 from spinney.data.table import Column, Kind, Table
 from spinney.typing import AnyArray
@@ -28,6 +29,7 @@ _TYPES = {
     LevelType.BOOLEAN: frozenset({bool, np.bool_}),
 }
 """What a category of each type may be; a float32 is not looked up as the number it prints as."""
+_TIMES = (Kind.DATE, Kind.DATETIME, Kind.DURATION)
 _EXACT = 2**53
 _NAN = float("nan")
 FEW_ROWS = 16
@@ -51,10 +53,17 @@ class RowReader:
             for place, levels in enumerate(schema.levels)
             if levels is not None
         ]
-        self.is_numeric = not self._codes and _are_plain(schema)
-        """Whether rows are numbers and nothing else."""
+        kinds = zip(schema.kinds, schema.timezone_aware, strict=True)
+        self._times = [
+            (place, kind, bool(aware))
+            for place, (kind, aware) in enumerate(kinds)
+            if kind in _TIMES
+        ]
+        self._temporal = [kind in _TIMES for kind in schema.kinds]
         self.is_plain = _are_plain(schema)
-        """Whether there are plain rows at all: dates, and huge numbers as categories, are not."""
+        """Whether there are plain rows at all: huge numbers as categories are not."""
+        self.is_numeric = self.is_plain and not self._codes and not self._times
+        """Whether rows are numbers and nothing else."""
 
     def read_table(self, X: Any) -> Any:
         """Give the numbers of a few rows, one behind the other; None unless all are plain."""
@@ -62,7 +71,7 @@ class RowReader:
             return X.reshape(-1) if self._takes(X) else None
         if not (self.is_plain and self._schema.names_given):
             return None
-        rows = few_rows(X, self._schema.names, self._categorical, most=FEW_ROWS)
+        rows = few_rows(X, self._schema.names, self._categorical, self._temporal, most=FEW_ROWS)
         if rows is None:
             return None
         numbers = array("d")
@@ -89,7 +98,8 @@ class RowReader:
         """Give the numbers of a row, codes of categories among them, as a buffer of float64.
 
         None if a value is neither a number where one is expected, nor of the type of the categories
-        where one of them is, nor missing; then a table has to be made, which says what is wrong.
+        where one of them is, nor a date where one is, nor missing; then a table has to be made,
+        which says what is wrong.
         """
         row = list(values)
         for place, codes, types, otherwise in self._codes:
@@ -98,6 +108,11 @@ class RowReader:
             if code is None:
                 return None
             row[place] = code
+        for place, kind, aware in self._times:
+            seconds = _seconds(row[place], kind, aware=aware)
+            if seconds is None:
+                return None
+            row[place] = seconds
         if not _NUMBERS.issuperset(map(type, row)):
             row = [_NAN if is_missing(value) else value for value in row]
             if not _NUMBERS.issuperset(map(type, row)):
@@ -108,15 +123,19 @@ class RowReader:
             return None
 
 
+def _seconds(value: Any, kind: Kind, *, aware: bool) -> float | None:
+    try:
+        return seconds_of_value(value, kind, aware=aware)
+    except (OverflowError, ValueError):  # further from 1970 than nanoseconds can count
+        return None
+
+
 def _gap(value: Any) -> float | None:
     return -1.0 if is_missing(value) else None
 
 
 def _are_plain(schema: FeatureSchema) -> bool:
-    return all(
-        kind in (Kind.NUMERIC, Kind.BOOLEAN) if levels is None else _are_plain_levels(levels)
-        for kind, levels in zip(schema.kinds, schema.levels, strict=True)
-    )
+    return all(levels is None or _are_plain_levels(levels) for levels in schema.levels)
 
 
 def _are_plain_levels(levels: Levels) -> bool:

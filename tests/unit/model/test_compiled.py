@@ -1,7 +1,6 @@
 """A compiled model says what the estimator says, of rows in every form; and quick rows too."""
 
 import copy
-import datetime as dt
 import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -146,16 +145,6 @@ def test_categories_that_are_numbers_are_read_like_a_table(unseen):
             compiled(strange)
     with pytest.raises(InvalidInput, match="9007199254740992 as a category"):
         compiled(strange | {"kind": 2**53})
-
-
-def test_dates_take_the_long_way_and_arrive():
-    dates = pd.date_range("2024-01-01", periods=200, freq="D")
-    frame = pd.DataFrame({"day": dates, "level": np.arange(200) % 3})
-    fitted = GradientBoostingRegressor(max_iter=5).fit(frame, np.arange(200.0))
-    compiled = fitted.compile()
-    row = {"day": dt.datetime(2024, 3, 1), "level": 1}  # noqa: DTZ001 - as in the frame
-    expected = fitted.predict(pd.DataFrame({"day": [dates[60]], "level": [1]}))[0]
-    assert compiled(row) == expected
 
 
 def test_several_outputs_and_committees():

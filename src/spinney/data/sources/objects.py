@@ -102,6 +102,32 @@ def is_missing(value: Any) -> bool:
     return type(value).__name__ in {"NAType", "NaTType"}
 
 
+def seconds_of_value(value: Any, kind: Kind, *, aware: bool) -> float | None:
+    """Give what a column of this one value would hold where dates or durations are expected.
+
+    None if it would be refused, or is something that only a column can tell.
+
+    Examples
+    --------
+    >>> seconds_of_value(dt.date(1970, 1, 2), Kind.DATETIME, aware=False)
+    86400.0
+    >>> seconds_of_value(dt.timedelta(hours=1), Kind.DATETIME, aware=False) is None
+    True
+    """
+    if is_missing(value):
+        return float("nan")
+    if kind is Kind.DURATION:
+        return _seconds(value) if isinstance(value, dt.timedelta) else None
+    if isinstance(value, dt.datetime):
+        is_aware = value.utcoffset() is not None
+        if is_aware != aware:
+            return None
+        return _seconds(value - (_AWARE_EPOCH if aware else _EPOCH))
+    if isinstance(value, dt.date) and not aware:
+        return (value - _EPOCH_DATE).days * 86400.0
+    return None
+
+
 def _family(name: str, present: AnyArray) -> str:
     found: dict[str, Any] = {}
     for seen in dict.fromkeys(map(type, present)):

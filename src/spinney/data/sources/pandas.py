@@ -42,12 +42,18 @@ def read_pandas(X: Any) -> Table:
 
 
 def few_rows(
-    X: Any, names: Sequence[str], categorical: Sequence[bool], *, most: int
+    X: Any,
+    names: Sequence[str],
+    categorical: Sequence[bool],
+    temporal: Sequence[bool],
+    *,
+    most: int,
 ) -> list[list[Any]] | None:
     """Give the values of a frame of at most ``most`` rows and exactly these columns, row by row.
 
     The columns may stand in another order. None for every other table. A column made of categories
-    stands only for categories.
+    stands only for categories. Of several rows, dates that are objects are left to the table, which
+    looks at all of them.
     """
     pd = sys.modules.get("pandas")
     if pd is None or type(X) is not pd.DataFrame or not 0 < len(X) <= most:
@@ -58,8 +64,10 @@ def few_rows(
             return None
         order = [columns.index(name) for name in names]
     dtypes = _reordered(X.dtypes.tolist(), order)
-    for dtype, may_be_category in zip(dtypes, categorical, strict=True):
+    for dtype, may_be_category, is_time in zip(dtypes, categorical, temporal, strict=True):
         if not may_be_category and isinstance(dtype, pd.CategoricalDtype):
+            return None
+        if is_time and len(X) > 1 and isinstance(dtype, np.dtype) and dtype.kind == "O":
             return None
     if len(X) <= _SINGLE_ROWS:
         rows: list[list[Any]] = [X.iloc[i].tolist() for i in range(len(X))]
