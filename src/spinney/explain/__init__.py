@@ -2,6 +2,8 @@
 
 from spinney.explain.accumulated import AccumulatedEffects as AccumulatedEffects
 from spinney.explain.accumulated import accumulated_effects as accumulated_effects
+from spinney.explain.accumulated_pair import AccumulatedInteraction as AccumulatedInteraction
+from spinney.explain.accumulated_pair import accumulated_interaction as accumulated_interaction
 from spinney.explain.dependence import IndividualCurves as IndividualCurves
 from spinney.explain.dependence import PartialDependence as PartialDependence
 from spinney.explain.dependence import individual_curves as individual_curves
@@ -30,6 +32,7 @@ from spinney.explain.verification import verify as verify
 
 __all__: list[str] = [
     "AccumulatedEffects",
+    "AccumulatedInteraction",
     "Claim",
     "Importances",
     "IndividualCurves",
@@ -42,6 +45,7 @@ __all__: list[str] = [
     "SplitNode",
     "Verification",
     "accumulated_effects",
+    "accumulated_interaction",
     "explain_row",
     "explain_split",
     "gain_importance",

@@ -17,7 +17,7 @@ from spinney.model import TreeForest
 from spinney.model.tree import freeze
 from spinney.parallelism import resolve_n_jobs
 from spinney.results import Result
-from spinney.typing import AnyArray, FloatArray, TableLike
+from spinney.typing import AnyArray, FloatArray, IntArray, TableLike
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -112,14 +112,14 @@ def accumulated_effects(
     place = choose_feature(forest, feature)
     answer = choose_answer(forest, output, scale)
     n_threads = resolve_n_jobs(n_jobs)
-    _refuse_categories(forest, place)
+    refuse_categories(forest, place)
     table = forest.conform(X, type(fitted).__name__)
     weights = row_weights(sample_weight, table.n_rows)
-    table, weights, x = _rows_with_value(table, weights, place)
+    table, weights, x = rows_with_value(table, weights, place)
     edges = quantile_edges(x, weights, n_intervals)
 
     def ask(values: FloatArray) -> FloatArray:
-        return answer.of_rows(forest, _with_values(table, place, values), n_threads)
+        return answer.of_rows(forest, with_values(table, place, values), n_threads)
 
     effects, in_interval = _accumulate(ask, x, edges, weights)
     effects -= (weights * np.interp(x, edges, effects)).sum() / weights.sum()
@@ -149,26 +149,39 @@ def quantile_edges(x: FloatArray, weights: FloatArray, n_intervals: int) -> Floa
     return np.unique(np.append(inner, x.max()))
 
 
+def intervals_of(x: FloatArray, edges: FloatArray) -> IntArray:
+    """Find the interval of each value; one at an edge lies in the interval below it.
+
+    Examples
+    --------
+    >>> intervals_of(np.array([1.0, 1.5, 2.0, 9.0]), np.array([1.0, 2.0, 9.0]))
+    array([0, 0, 0, 1])
+    """
+    return np.asarray(np.maximum(np.searchsorted(edges, x, side="left") - 1, 0))
+
+
 def _accumulate(
     ask: Callable[[FloatArray], FloatArray], x: FloatArray, edges: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Give the effect at each edge, 0 at the first, and the weight of each interval."""
     if len(edges) == 1:
         return np.zeros(1), np.zeros(0)
-    interval = np.maximum(np.searchsorted(edges, x, side="left") - 1, 0)
+    interval = intervals_of(x, edges)
     changes = ask(edges[interval + 1]) - ask(edges[interval])
     in_interval = np.bincount(interval, weights).astype(np.float64)
     steps = np.bincount(interval, weights * changes) / in_interval
     return np.append(0.0, np.cumsum(steps)), in_interval
 
 
-def _with_values(table: Table, place: int, values: FloatArray) -> Table:
+def with_values(table: Table, place: int, values: FloatArray) -> Table:
+    """Give the same rows with other values of a feature."""
     columns = list(table.columns)
     columns[place] = replace(columns[place], values=values, rows=None)
     return Table(table.n_rows, columns, names_given=table.names_given)
 
 
-def _refuse_categories(forest: TreeForest, place: int) -> None:
+def refuse_categories(forest: TreeForest, place: int) -> None:
+    """Refuse features without an order."""
     if forest.schema.kinds[place] is Kind.CATEGORICAL:
         name = forest.schema.names[place]
         raise InvalidParameter(
@@ -177,7 +190,7 @@ def _refuse_categories(forest: TreeForest, place: int) -> None:
         )
 
 
-def _rows_with_value(
+def rows_with_value(
     table: Table, weights: FloatArray, place: int
 ) -> tuple[Table, FloatArray, FloatArray]:
     """Keep the rows that count and have a value of the feature, which is given too."""

@@ -147,3 +147,10 @@ def values_map() -> Any:
 
     shades = colormaps["viridis"](np.linspace(0.0, 0.9, 256))  # its yellow is lost on white
     return ListedColormap(shades, name="spinney_values")
+
+
+def signed_map() -> Any:
+    """Give colours for values around 0: pale there, one hue above it and one below."""
+    from matplotlib import colormaps  # noqa: PLC0415 - optional
+
+    return colormaps["PuOr"]

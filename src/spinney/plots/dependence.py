@@ -6,6 +6,7 @@ import numpy as np
 
 from spinney.errors import InvalidInput
 from spinney.explain.accumulated import AccumulatedEffects
+from spinney.explain.accumulated_pair import AccumulatedInteraction
 from spinney.explain.dependence import IndividualCurves, PartialDependence
 from spinney.plots.canvas import (
     COLOURS,
@@ -16,6 +17,7 @@ from spinney.plots.canvas import (
     legend_beside,
     one_axes,
     plain,
+    signed_map,
     values_map,
 )
 from spinney.plots.positions import Positions
@@ -84,12 +86,14 @@ def plot_partial_dependence(
 def plot_accumulated_effects(found: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the accumulated local effects of a feature; ticks above the axis are the edges.
 
-    Edges lie close where rows do, as each interval has about the same weight of them.
+    Edges lie close where rows do, as each interval has about the same weight of them. What two
+    features do together is drawn as colours, each the mean of the corners of a cell; cells without
+    rows are left out.
 
     Parameters
     ----------
-    found : AccumulatedEffects
-        Of ``spinney.explain.accumulated_effects``.
+    found : AccumulatedEffects or AccumulatedInteraction
+        Of ``spinney.explain.accumulated_effects`` or ``accumulated_interaction``.
     ax : matplotlib axes, optional
         Where to draw; None for a new figure.
 
@@ -107,6 +111,8 @@ def plot_accumulated_effects(found: Any, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_lines()[1].get_ydata().tolist()
     [-5.0, 5.0]
     """
+    if isinstance(found, AccumulatedInteraction):
+        return _draw_cells(found, ax)
     result = one_result(found, AccumulatedEffects, "spinney.explain.accumulated_effects")
     at = Positions.of(result.edges)
     ax = one_axes(ax)
@@ -208,6 +214,32 @@ def _draw_two(result: PartialDependence, ax: Axes | None) -> Axes:
         ticks = [tick for tick in ax.get_yticks() if up.places.min() <= tick <= last]
         texts = ax.yaxis.get_major_formatter().format_ticks(ticks)
         ax.set_yticks([*ticks, up.missing_place], [*texts, "missing"])
+    first, second = result.feature_names
+    frame(ax, x=across.label(first), y=up.label(second))
+    return ax
+
+
+def _draw_cells(result: AccumulatedInteraction, ax: Axes | None) -> Axes:
+    """Draw what two features do together as coloured cells, pale where it is nothing."""
+    across, up = (Positions.of(edges) for edges in result.edges)
+    corners, ax = result.values, one_axes(ax)
+    if result.cell_weights.size:
+        middles = (corners[1:, 1:] + corners[1:, :-1] + corners[:-1, 1:] + corners[:-1, :-1]) / 4.0
+        shown = np.ma.masked_array(middles, result.cell_weights == 0.0)
+        most = float(np.abs(shown).max()) or 1.0
+        drawn = ax.pcolormesh(
+            across.places,
+            up.places,
+            shown.T,
+            cmap=signed_map(),
+            vmin=-most,
+            vmax=most,
+            rasterized=middles.size > 2000,
+        )
+        told = f"effect on {plain(result.output_name)} ({result.scale})"
+        ax.figure.colorbar(drawn, ax=ax, label=told, pad=0.02).outline.set_visible(False)
+    across.mark(ax.xaxis)
+    up.mark(ax.yaxis)
     first, second = result.feature_names
     frame(ax, x=across.label(first), y=up.label(second))
     return ax

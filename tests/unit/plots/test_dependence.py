@@ -4,7 +4,12 @@ from tests.unit.plots.drawings import legend_of, mesh_of
 from tests.unit.plots.explained import HOSTILE, fitted_frame
 
 from spinney.errors import InvalidInput, InvalidInputType
-from spinney.explain import accumulated_effects, individual_curves, partial_dependence
+from spinney.explain import (
+    accumulated_effects,
+    accumulated_interaction,
+    individual_curves,
+    partial_dependence,
+)
 from spinney.plots import plot_accumulated_effects, plot_partial_dependence
 
 FEATURES = ["number", "wood", "day", "wait", "flag", HOSTILE]
@@ -94,6 +99,27 @@ def test_effects_are_drawn_at_the_edges(name):
     assert (np.diff(line.get_xdata()) > 0).all()
     assert ax.get_ylabel() == "effect on prediction (raw)"
     ax.figure.draw_without_rendering()
+
+
+@pytest.mark.parametrize("pair", [("number", HOSTILE), ("flag", "day"), ("wait", "number")])
+def test_effects_of_two_features_are_cells_around_zero(pair):
+    fitted, frame = fitted_frame()
+    found = accumulated_interaction(fitted, frame, pair, n_intervals=4)
+    mesh = mesh_of(plot_accumulated_effects(found))
+    corners = found.values
+    middles = (corners[1:, 1:] + corners[1:, :-1] + corners[:-1, 1:] + corners[:-1, :-1]) / 4
+    drawn = np.ma.getmaskarray(mesh.get_array()).T.reshape(middles.shape)
+    assert np.array_equal(drawn, found.cell_weights == 0)
+    assert np.array_equal(mesh.get_array().compressed(), middles.T[~drawn.T])
+    low, high = mesh.get_clim()
+    assert low == -high
+    mesh.figure.draw_without_rendering()
+
+
+def test_a_constant_has_no_cells():
+    fitted, frame = fitted_frame()
+    found = accumulated_interaction(fitted, frame[:1], ["number", "wait"])
+    plot_accumulated_effects(found).figure.draw_without_rendering()
 
 
 def test_others_are_refused():
