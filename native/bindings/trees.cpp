@@ -165,6 +165,7 @@ void bind_trees(nb::module_& module) {
         .def_rw("max_leaf_nodes", &GradientTreeSettings::max_leaf_nodes)
         .def_rw("max_depth", &GradientTreeSettings::max_depth)
         .def_rw("leaf_wise", &GradientTreeSettings::leaf_wise)
+        .def_rw("symmetric", &GradientTreeSettings::symmetric)
         .def_rw("random_cuts", &GradientTreeSettings::random_cuts)
         .def_rw("min_samples_leaf", &GradientTreeSettings::min_samples_leaf)
         .def_rw("min_child_weight", &GradientTreeSettings::min_child_weight)

@@ -24,12 +24,18 @@ struct CategoryWeights {
     bool needs_care() const;
     /// The least weight of a category that takes part, in integer units.
     double support(const GradientObjective& objective, const GradientTreeSettings& settings) const;
-    /// The hessian of a row of weight 1, in integer units.
-    double row_hessian(const GradientObjective& objective) const {
-        return static_cast<double>(total.hessian) /
-               (static_cast<double>(total.weight) * objective.scales.weight);
-    }
 };
+
+/// The mean hessian of a row of weight 1, in integer units.
+inline double row_hessian(const GradientSums& total, const GradientObjective& objective) {
+    return static_cast<double>(total.hessian) /
+           (static_cast<double>(total.weight) * objective.scales.weight);
+}
+/// What is added to l2 of the children of a split by many categories.
+inline double category_penalty(const GradientSums& total, const GradientObjective& objective,
+                               const GradientTreeSettings& settings) {
+    return settings.category_penalty * row_hessian(total, objective) * objective.scales.hessian;
+}
 
 /// The categories that take part, by slope. Slopes that agree in 44 bits count as equal, and keep
 /// the order of their bins.

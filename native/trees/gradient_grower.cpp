@@ -71,16 +71,24 @@ GrownTree GradientGrower::grow(const GradientInput& input, std::span<const std::
                                const GradientTreeSettings& settings) {
     start(input, rows, settings);
     open_root();
+    if (settings.symmetric) {
+        grow_levels();
+    } else {
+        grow_leaves();
+    }
+    GrownTree tree = frozen();
+    set_values(input, tree);
+    return tree;
+}
+
+void GradientGrower::grow_leaves() {
     std::int32_t n_leaves = 1;
-    const std::int32_t most = settings.max_leaf_nodes;
+    const std::int32_t most = settings_.max_leaf_nodes;
     while (!order_.empty() && (most == 0 || n_leaves < most)) {
         ++n_leaves;
         split_node(order_.pop().node, n_leaves == most);
     }
     prune();
-    GrownTree tree = frozen();
-    set_values(input, tree);
-    return tree;
 }
 
 void GradientGrower::start(const GradientInput& input, std::span<const std::uint32_t> rows,
@@ -129,6 +137,7 @@ void GradientGrower::open_root() {
     }
     root.value = root.bounds.clip(objective_.value(root.total));
     if (!may_split(root)) return spare_.push_back(std::move(root.histogram));
+    if (settings_.symmetric) return;
     allow_features(root, 0);
     choose_splits({.nodes = {&root, nullptr}});
     open(0);
@@ -162,7 +171,7 @@ void GradientGrower::allow_features(Node& node, std::int32_t id) const {
 
 void GradientGrower::open(std::int32_t id) {
     Node& node = nodes_[static_cast<std::size_t>(id)];
-    if (!node.histogram) return;
+    if (!node.histogram || settings_.symmetric) return;
     if (node.split.exists()) {
         order_.push({id, settings_.leaf_wise ? node.split.gain : -static_cast<double>(node.depth)});
     } else {
@@ -290,6 +299,13 @@ void GradientGrower::choose_splits(const Search& search) {
     }
 }
 
+SplitTask GradientGrower::task_of(const Node& node) const {
+    return {bins_,       *node.histogram, packed_.packing(),
+            objective_,  settings_,       node.total,
+            node.bounds, node.value,      SplitLimits(node.total, objective_, settings_),
+            node.key};
+}
+
 /// Build, subtract, and search while the cells are in the cache.
 void GradientGrower::work_on_share(const Share& share, const Search& search,
                                    std::array<GradientSplit, 2>& best) const {
@@ -301,11 +317,8 @@ void GradientGrower::work_on_share(const Share& share, const Search& search,
     }
     std::array<std::optional<SplitTask>, 2> tasks;
     for (std::size_t k = 0; k < 2; ++k) {
-        if (search.nodes[k] == nullptr) continue;
-        const Node& node = *search.nodes[k];
-        tasks[k].emplace(SplitTask{bins_, *node.histogram, packed_.packing(), objective_, settings_,
-                                   node.total, node.bounds, node.value,
-                                   SplitLimits(node.total, objective_, settings_), node.key});
+        if (search.nodes[k] == nullptr || settings_.symmetric) continue;
+        tasks[k].emplace(task_of(*search.nodes[k]));
     }
     for (const std::uint32_t feature : share.features) {
         if (in_tree_[feature] == 0) continue;
@@ -316,7 +329,7 @@ void GradientGrower::work_on_share(const Share& share, const Search& search,
                                        *search.nodes[1]->histogram, feature,
                                        bins_.n_value_bins(feature) + 1);
         }
-        for (std::size_t k = 0; k < 2; ++k) {
+        for (std::size_t k = 0; k < 2; ++k) {  // none for levels, which are searched as a whole
             if (tasks[k] && search.nodes[k]->allows(feature)) {
                 search_feature(*tasks[k], feature, best[k]);
             }

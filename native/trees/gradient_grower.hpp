@@ -9,6 +9,7 @@
 #include "native/trees/gradient_split.hpp"
 #include "native/trees/grown_tree.hpp"
 #include "native/trees/growth_order.hpp"
+#include "native/trees/level_split.hpp"
 #include "native/trees/row_partition.hpp"
 
 namespace spinney {
@@ -61,6 +62,14 @@ class GradientGrower {
     void start(const GradientInput& input, std::span<const std::uint32_t> rows,
                const GradientTreeSettings& settings);
     void open_root();
+    void grow_leaves();
+    void grow_levels();
+    LevelSplit choose_level_split(const std::vector<std::int32_t>& level, Node& asked,
+                                  std::int32_t depth) const;
+    std::vector<std::int32_t> split_level(const std::vector<std::int32_t>& level,
+                                          const LevelSplit& split, bool is_last);
+    SplitTask task_of(const Node& node) const;
+    void take_back(Node& node);
     void split_node(std::int32_t id, bool is_last);
     void partition(Node& parent, Node& left, Node& right);
     std::vector<Share> make_shares(const RowLayout& layout) const;

@@ -35,10 +35,15 @@ void GradientGrower::prune() {
         Node& node = nodes_[i];
         if (node.left < 0 || node.split.gain >= settings_.prune_gain) continue;
         if (!is_leaf(node.left) || !is_leaf(node.right)) continue;
-        node.rows = rows_.join(nodes_[static_cast<std::size_t>(node.left)].rows,
-                               nodes_[static_cast<std::size_t>(node.right)].rows);
-        node.left = node.right = -1;
+        take_back(node);
     }
+}
+
+/// Makes a leaf of a node whose children are leaves.
+void GradientGrower::take_back(Node& node) {
+    node.rows = rows_.join(nodes_[static_cast<std::size_t>(node.left)].rows,
+                           nodes_[static_cast<std::size_t>(node.right)].rows);
+    node.left = node.right = -1;
 }
 
 GrownTree GradientGrower::frozen() {

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <optional>
 
 #include "native/base/isa.hpp"
 #include "native/base/random.hpp"
@@ -107,20 +106,9 @@ class FeatureSearch {
         GradientSums left = extra;
         for (std::size_t i = 0; i < n; ++i) {
             left += scanned(i);
-            const std::optional<double> gain = moved_gain(left);
+            const std::optional<double> gain = gain_of(task_, *limits_, feature_, left);
             if (gain && is_better(*gain)) keep(i, *gain, left, extra.weight > 0);
         }
-    }
-
-    /// The loss that a split removes, by the formula for given values; none if it is not allowed.
-    std::optional<double> moved_gain(const GradientSums& left) const {
-        if (!limits_->allow(left)) return std::nullopt;
-        const GradientSums right = task_.total - left;
-        const double a = value_of(left);
-        const double b = value_of(right);
-        if ((b - a) * task_.settings.direction(feature_) < 0.0) return std::nullopt;
-        const double score = objective_.score_of(task_.total, task_.value);
-        return 0.5 * (objective_.score_of(left, a) + objective_.score_of(right, b) - score);
     }
 
     /// One cut, anywhere from the node's lowest bin up to its highest; behind that one too where
@@ -144,19 +132,8 @@ class FeatureSearch {
     /// Scores the cut behind one cell, with `extra` rows on the left.
     void take_cut(std::size_t last, const GradientSums& extra) {
         const GradientSums left = left_of(last, extra);
-        const std::optional<double> gain =
-            task_.settings.moves_values() ? moved_gain(left) : plain_gain(left);
+        const std::optional<double> gain = gain_of(task_, *limits_, feature_, left);
         if (gain && is_better(*gain)) keep(last, *gain, left, extra.weight > 0);
-    }
-    std::optional<double> plain_gain(GradientSums left) const {
-        const WideCells one = {&left.gradient, &left.hessian, &left.weight};
-        const Cut cut = active_best_cut_wide()(one, 1, {}, limits_->terms);
-        if (cut.quality < 0.0) return std::nullopt;
-        return limits_->gain(cut.quality);
-    }
-
-    double value_of(const GradientSums& child) const {
-        return child_value(objective_, task_.settings, child, task_.bounds, task_.value);
     }
 
     bool is_better(double gain) const { return gain > best_.gain && gain > limits_->least_gain; }
@@ -183,9 +160,9 @@ class FeatureSearch {
         for (std::size_t bin = 0; bin <= n_values_; ++bin) present.weights[bin] = cell(bin).weight;
         const bool careful = present.needs_care();
         const GradientTreeSettings& settings = task_.settings;
-        const double row_hessian = present.row_hessian(objective_);
         // Never without smoothing: a category whose hessians round to nothing stays in order.
-        const double smoothing = careful ? settings.category_smoothing * row_hessian : 1.0;
+        const double smoothing =
+            careful ? settings.category_smoothing * row_hessian(task_.total, objective_) : 1.0;
         const double support = careful ? present.support(objective_, settings) : 1.0;
         order_.sort(present, support, [&](std::size_t bin) {
             const GradientSums sums = cell(bin);
@@ -195,7 +172,7 @@ class FeatureSearch {
         copy_sorted();
         const SplitLimits careful_limits(
             task_.total, objective_, settings,
-            careful ? settings.category_penalty * row_hessian * objective_.scales.hessian : 0.0);
+            careful ? category_penalty(task_.total, objective_, settings) : 0.0);
         limits_ = &careful_limits;
         if (!settings.random_cuts) return take_best(order_.size(), {});
         const std::size_t n_cuts = order_.n_cuts();
@@ -263,7 +240,35 @@ SplitLimits::SplitLimits(const GradientSums& total, const GradientObjective& obj
              .most_weight = total.weight - weight,
              .least_hessian = hessian,
              .most_hessian = total.hessian - hessian};
-    least_gain = std::max(settings.min_split_gain, 0.5 * kNoise * objective.score(total));
+    noise = 0.5 * kNoise * objective.score(total);
+    least_gain = std::max(settings.min_split_gain, noise);
+}
+
+double quality_of(const GradientSums& left, const CutTerms& at) {
+    const double c = static_cast<double>(left.hessian) + at.l2;
+    const double d = at.span - c;
+    const auto g = static_cast<double>(left.gradient);
+    if (at.l1 > 0.0) {
+        const double a = shrunk_by(at.l1, g);
+        const double b = shrunk_by(at.l1, at.gradient - g);
+        const double cross = a * d - b * c;
+        return cross * cross / (c * d) + (a + b) * (a + b);
+    }
+    const double cross = g * at.span - at.gradient * c;
+    return cross * cross / (c * d);
+}
+
+std::optional<double> gain_of(const SplitTask& task, const SplitLimits& limits, std::size_t feature,
+                              const GradientSums& left) {
+    if (!limits.allow(left)) return std::nullopt;
+    if (!task.settings.moves_values()) return limits.gain(quality_of(left, limits.terms));
+    const GradientSums right = task.total - left;
+    const double a = child_value(task, left);
+    const double b = child_value(task, right);
+    if ((b - a) * task.settings.direction(feature) < 0.0) return std::nullopt;
+    const GradientObjective& objective = task.objective;
+    const double score = objective.score_of(task.total, task.value);
+    return 0.5 * (objective.score_of(left, a) + objective.score_of(right, b) - score);
 }
 
 void search_feature(const SplitTask& task, std::size_t feature, GradientSplit& best) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct GradientTreeSettings {
     std::int32_t max_leaf_nodes = 31;  ///< 0: no limit
     std::int32_t max_depth = 0;        ///< 0: no limit
     bool leaf_wise = true;             ///< best leaf first; otherwise level by level
+    bool symmetric = false;            ///< one split for all nodes of a level; has a max_depth
     bool random_cuts = false;          ///< judge one cut per node and feature, drawn
     double min_samples_leaf = 20.0;    ///< weight of rows each child must keep
     double min_child_weight = 0.0;     ///< sum of hessians each child must keep
@@ -72,6 +74,9 @@ struct ValueBounds {
     }
 };
 
+/// Soft threshold: towards zero by l1.
+inline double shrunk_by(double l1, double g) { return g > l1 ? g - l1 : (g < -l1 ? g + l1 : 0.0); }
+
 /// The scales of the integers, and the formulas in real numbers.
 struct GradientObjective {
     ScanScales scales;
@@ -87,7 +92,7 @@ struct GradientObjective {
     double weight(const GradientSums& sums) const {
         return static_cast<double>(sums.weight) * scales.weight;
     }
-    double shrunk(double g) const { return g > l1 ? g - l1 : (g < -l1 ? g + l1 : 0.0); }
+    double shrunk(double g) const { return shrunk_by(l1, g); }
     /// The best constant: -G / (H + l2), G shrunk by l1.
     double value(const GradientSums& sums) const {
         const double h = hessian(sums) + l2;
@@ -113,6 +118,7 @@ struct GradientSplit : Split {
 /// What the search in every feature of a node depends on.
 struct SplitLimits {
     CutTerms terms{};
+    double noise = 0.0;  ///< a smaller gain is rounding
     double least_gain = 0.0;
     double per_quality = 1.0;
     double offset = 0.0;  ///< part of the gain that is the same for every cut
@@ -147,6 +153,16 @@ inline double child_value(const GradientObjective& objective, const GradientTree
     const double own = bounds.clip(objective.value(sums));
     return bounds.clip(settings.smoothed(own, objective.weight(sums), value));
 }
+
+inline double child_value(const SplitTask& task, const GradientSums& sums) {
+    return child_value(task.objective, task.settings, sums, task.bounds, task.value);
+}
+
+/// The quality of a cut, as the kernels of gradient_scan.hpp define it.
+double quality_of(const GradientSums& left, const CutTerms& at);
+/// The loss that a split of a node removes; none if it is not allowed.
+std::optional<double> gain_of(const SplitTask& task, const SplitLimits& limits, std::size_t feature,
+                              const GradientSums& left);
 
 /// Puts the best split of one feature in place of `best` if its gain is larger.
 ///

@@ -37,7 +37,7 @@ def problems(draw):
         "min_samples_leaf": draw(st.sampled_from([1, 20])),
         "max_leaf_nodes": draw(st.sampled_from([None, 4, 31])),
         "max_depth": draw(st.sampled_from([None, 3])),
-        "growth": draw(st.sampled_from(["leaf_wise", "level_wise"])),
+        "growth": draw(st.sampled_from(["leaf_wise", "level_wise", "symmetric"])),
         "splitter": draw(st.sampled_from(["best", "random"])),
         "path_smoothing": draw(st.sampled_from([0.0, 4.0])),
         "subsample": draw(st.sampled_from([1.0, 0.6])),
@@ -81,9 +81,10 @@ def test_saved_bytes_do_not_depend_on_threads_or_instruction_sets(problem):
     assert len(prints) == 1
 
 
+@pytest.mark.parametrize("growth", ["leaf_wise", "symmetric"])
 @pytest.mark.parametrize("n_rows", [20_000, 70_000])
 @pytest.mark.parametrize("task", ["squared", "logistic", "weighted"])
-def test_tables_whose_rows_threads_share(n_rows, task):
+def test_tables_whose_rows_threads_share(n_rows, task, growth):
     """Beyond some thousand rows threads share the rows of a node, not its columns."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, 6)).astype(np.float32)
@@ -92,9 +93,10 @@ def test_tables_whose_rows_threads_share(n_rows, task):
     prints = set()
     for n_jobs in (1, 2, 3, 7):
         if task == "logistic":
-            model = spinney.GradientBoostingClassifier(max_iter=3, n_jobs=n_jobs).fit(X, y > 0)
+            model = spinney.GradientBoostingClassifier(max_iter=3, growth=growth, n_jobs=n_jobs)
+            model.fit(X, y > 0)
         else:
-            model = spinney.GradientBoostingRegressor(max_iter=3, n_jobs=n_jobs)
+            model = spinney.GradientBoostingRegressor(max_iter=3, growth=growth, n_jobs=n_jobs)
             model.fit(X, y, sample_weight=weights)
         prints.add(model.model_.fingerprint)
     assert len(prints) == 1

@@ -1,4 +1,4 @@
-"""Slow twins of the other ways to grow a boosted tree: smoothed values, drawn cuts.
+"""Slow twins of the other ways to grow a boosted tree: smoothed values, drawn cuts, symmetry.
 
 The definitions, in float64 and plain NumPy, beside those of ``boosting``.
 """
@@ -17,6 +17,9 @@ class PathLimits(SlowLimits):
 
     smoothing: float = 0.0
     max_step: float = np.inf
+    levels: int = 0
+    min_gain: float = 0.0
+    prune_gain: float = 0.0
 
     def own_value(self, sums):
         return float(np.clip(self.value(*sums[:2]), -self.max_step, self.max_step))
@@ -52,6 +55,9 @@ class Drawn:
         for side in path:
             key = random_bits(key, Stream.NODES, side)
         return key
+
+    def level_key(self, depth):
+        return self.key((depth,))
 
     def cuts(self, key, feature, column, cuts):
         """Between the least and the largest value; behind the largest if values are missing."""
@@ -123,3 +129,87 @@ def path_tree(X, cuts, derivatives, limits, drawn=None):
         return replace(splits[path], left=join((*path, 0)), right=join((*path, 1)))
 
     return join(())
+
+
+@dataclass
+class LevelNode:
+    """A node of a symmetric tree while it grows."""
+
+    rows: np.ndarray
+    value: float
+    split: SlowNode | None = None
+    level: int = -1
+    children: tuple = ()
+
+    def joined(self):
+        if not self.children:
+            return SlowNode(self.value)
+        left, right = (child.joined() for child in self.children)
+        return replace(self.split, value=self.value, left=left, right=right)
+
+
+def symmetric_tree(X, cuts, derivatives, limits, drawn=None):
+    """Level by level one split for all nodes; those that cannot make it stay whole."""
+    everything = np.arange(len(X))
+    root = LevelNode(everything, limits.own_value(sums_of(derivatives, everything)))
+    level, gains, split_nodes = [root], [], []
+    for depth in range(limits.levels):
+        weights = derivatives[2]
+        level = [n for n in level if weights[n.rows].sum() >= 2 * limits.min_rows * (1 - 1e-12)]
+        key = None if drawn is None else drawn.level_key(depth)
+        split = None
+        if level:
+            split = _level_split(X, level, cuts, derivatives, limits, drawn=drawn, key=key)
+        if split is None:
+            break
+        gains.append(split.gain)
+        next_level = []
+        for node in level:
+            sides, gain = _sides(X, node, split, derivatives, limits)
+            if gain is None:
+                next_level.append(node)
+                continue
+            node.split, node.level = replace(split, gain=gain), depth
+            node.children = tuple(
+                LevelNode(rows, limits.child_value(sums_of(derivatives, rows), node.value))
+                for rows in sides
+            )
+            split_nodes.append(node)
+            next_level += node.children
+        level = next_level
+    while gains and gains[-1] < limits.prune_gain:
+        gains.pop()
+        for node in split_nodes:
+            if node.level == len(gains):
+                node.children = ()
+    return root.joined()
+
+
+def _sides(X, node, split, derivatives, limits):
+    is_left = split.goes_left(X[node.rows])
+    sides = (node.rows[is_left], node.rows[~is_left])
+    return sides, limits.gain([sums_of(derivatives, rows) for rows in sides], node.value)
+
+
+def _level_split(X, level, cuts, derivatives, limits, *, drawn, key):
+    rows = np.concatenate([node.rows for node in level])
+    best = SlowNode(0.0, gain=limits.min_gain)
+    for feature in range(X.shape[1]):
+        column = X[rows, feature]
+        judged = cuts[feature]
+        if drawn is not None:
+            judged = drawn.cuts(key, feature, column, judged)
+        for missing_left in (False, True) if np.isnan(column).any() else (False,):
+            for threshold in judged:
+                split = SlowNode(0.0, 0.0, feature, threshold, missing_left)
+                each = (_sides(X, node, split, derivatives, limits)[1] for node in level)
+                gain = sum(one or 0.0 for one in each)
+                if gain > best.gain * (1 + 1e-9) + 1e-12:
+                    best = replace(split, gain=gain)
+    if best.feature is None:
+        return None
+    if not np.isnan(X[rows, best.feature]).any():
+        is_left = best.goes_left(X[rows])
+        weights = derivatives[2][rows]
+        best = replace(best, missing_left=bool(2 * weights[is_left].sum() >= weights.sum()))
+    return best

@@ -35,6 +35,9 @@ class GradientTreeSettings:
     max_leaf_nodes: int | None = 31
     max_depth: int | None = None
     leaf_wise: bool = True
+    symmetric: bool = False
+    """Whether all nodes of a level have the same split; ``max_depth`` is the number of levels, and
+    ``max_leaf_nodes`` is not looked at."""
     random_cuts: bool = False
     """Whether one cut per node and feature is judged, which is drawn, in place of all."""
     min_samples_leaf: float = 20.0
@@ -82,6 +85,7 @@ class GradientTreeSettings:
         native.max_leaf_nodes = min(self.max_leaf_nodes or 0, _MOST)
         native.max_depth = min(self.max_depth or 0, _MOST)
         native.leaf_wise = self.leaf_wise
+        native.symmetric = self.symmetric
         native.random_cuts = self.random_cuts
         native.min_samples_leaf = float(min(self.min_samples_leaf, 2**62))
         native.min_child_weight = self.min_child_weight

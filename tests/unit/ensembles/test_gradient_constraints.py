@@ -231,7 +231,7 @@ def test_prediction_never_goes_against_its_sign(sign):
     assert model.model_ != free.model_
 
 
-@pytest.mark.parametrize("growth", ["leaf_wise", "level_wise"])
+@pytest.mark.parametrize("growth", ["leaf_wise", "level_wise", "symmetric"])
 @pytest.mark.parametrize("loss", ["squared", "poisson"])
 def test_every_tree_is_proved_to_keep_its_signs(growth, loss):
     frame = FRAME.mask(RNG.random(FRAME.shape) < 0.1)

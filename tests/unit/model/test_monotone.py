@@ -72,7 +72,7 @@ def test_violation_names_leaves_out_of_order():
     assert tree.values[found.high_leaf, 0] == found.high_value
 
 
-@pytest.mark.parametrize("growth", ["leaf_wise", "level_wise"])
+@pytest.mark.parametrize("growth", ["leaf_wise", "level_wise", "symmetric"])
 @pytest.mark.parametrize("loss", [*REGRESSION_LOSSES])
 def test_constrained_models_are_proved_monotone(loss, growth):
     X, y = table(3, n=800)

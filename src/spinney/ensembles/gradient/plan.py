@@ -20,12 +20,15 @@ from spinney.ensembles.gradient.stopping import (
     negative_loss,
 )
 from spinney.ensembles.gradient.sums import BoostedSum
-from spinney.errors import InvalidInput
+from spinney.errors import InvalidInput, InvalidParameter
 from spinney.losses import Loss
 from spinney.model import Policy, TreeForest
 from spinney.model.forest import Output
 from spinney.progress import Progress
 from spinney.trees.gradient import GradientTreeSettings
+
+_USUAL_LEVELS, _MOST_LEVELS = 6, 16
+"""Of symmetric trees: where nothing limits them, and at most, as in CatBoost."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,14 +111,16 @@ def round_settings(
             "monotonic constraints are not supported for multiclass classification: the classes "
             "share one scale. Set monotonic_cst=None, or learn one class against the others."
         )
+    symmetric = params["growth"] == "symmetric"
     return RoundSettings(
         max_rounds=params["max_iter"],
         learning_rate=params["learning_rate"],
         subsample=params["subsample"],
         tree=GradientTreeSettings(
             max_leaf_nodes=params["max_leaf_nodes"],
-            max_depth=params["max_depth"],
+            max_depth=_levels(params) if symmetric else params["max_depth"],
             leaf_wise=params["growth"] == "leaf_wise",
+            symmetric=symmetric,
             random_cuts=params["splitter"] == "random",
             min_samples_leaf=params["min_samples_leaf"],
             min_child_weight=params["min_child_weight"],
@@ -135,3 +140,19 @@ def round_settings(
         seed=seed,
         n_threads=intake.n_threads,
     )
+
+
+def _levels(params: Mapping[str, Any]) -> int:
+    """Give the number of levels of a symmetric tree: as many as both limits of its size allow."""
+    depth, leaves = params["max_depth"], params["max_leaf_nodes"]
+    given = [] if depth is None else [int(depth)]
+    if leaves is not None:
+        given.append(int(leaves).bit_length() - 1)  # 2**levels leaves
+    levels = min(given, default=_USUAL_LEVELS)
+    if levels > _MOST_LEVELS:
+        raise InvalidParameter(
+            f"max_depth={depth!r} and max_leaf_nodes={leaves!r} with growth='symmetric': that is "
+            f"{levels} levels, all nodes of which are searched together, and the most are "
+            f"{_MOST_LEVELS}. Set max_depth={_MOST_LEVELS} or less; {_USUAL_LEVELS} are usual."
+        )
+    return levels

@@ -50,8 +50,12 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         Rounds of boosting.
     max_leaf_nodes, max_depth : int or None
         Size of a tree.
-    growth : {"leaf_wise", "level_wise"}
-        Best leaf first, or level by level.
+    growth : {"leaf_wise", "level_wise", "symmetric"}
+        Best leaf first, level by level, or level by level with the same split at all nodes of a
+        level, as CatBoost's trees: the one that removes most loss in all together. A node that has
+        less than ``min_samples_leaf`` on one side of it stays whole. There are ``max_depth``
+        levels, and no more than ``2**levels <= max_leaf_nodes`` allows: 4 by default, 6 if both are
+        None, at most 16; ``min_split_gain``, ``prune_gain``, ``max_features`` are those of a level.
     splitter : {"best", "random"}
         Whether every cut of a feature is judged at a node, or one that is drawn between the lowest
         and the highest bin of its rows (of categories: a place in their order). Missing values go

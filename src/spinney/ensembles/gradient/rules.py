@@ -22,7 +22,7 @@ BOOSTING_RULES: Mapping[str, Rule] = {
     "max_iter": Integer(1),
     "max_leaf_nodes": either(Integer(2), Nothing("no limit")),
     "max_depth": either(Integer(1), Nothing("no limit")),
-    "growth": Choice(("leaf_wise", "level_wise")),
+    "growth": Choice(("leaf_wise", "level_wise", "symmetric")),
     "splitter": Choice(("best", "random")),
     "min_samples_leaf": Integer(1),
     "min_child_weight": Real(0.0),

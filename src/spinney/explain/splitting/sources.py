@@ -117,31 +117,45 @@ def _outputs(asked: Asked, sums: tuple[Sums, ...]) -> tuple[tuple[float, ...], b
 
 def _check_gain(asked: Asked, of_tree: TreeRows, moved: tuple[float, ...] | None) -> list[str]:
     """Compare the gain, up to the grid that splits are searched on; tell of a penalty it has."""
-    settings, stored = asked.settings.tree, 2.0 * float(asked.tree.gain[asked.node])
+    stored = 2.0 * float(asked.tree.gain[asked.node])
     sums = tuple(of_tree.sums(node, searched=True) for node in asked.nodes)
-    penalty, remarks = 0.0, []
-    if asked.n_category_bins and not settings.moved_by:
-        feature = int(asked.tree.feature[asked.node])
-        n_categories = of_tree.n_categories(asked.node, feature)
-        if n_categories > FEW_CATEGORIES:
-            penalty = settings.category_penalty * sums[0].hessians / of_tree.weight(asked.node)
-            remarks.append(
-                f"Among {n_categories} categories some look good by chance: to choose the split "
-                f"{penalty:.4g} was added to l2 of the children, which made the gain {stored:.6g}."
-            )
-    (least, most), *children = (
-        _similarities(asked, sums, penalty)
-        if moved is None
-        else _moved_similarities(asked, of_tree, sums, moved)
-    )
-    low = sum(side[0] for side in children) - most
-    high = sum(side[1] for side in children) - least
-    if not low <= stored <= high:
-        raise InvalidInput(
-            f"Node {asked.node} of tree {asked.number} has a gain of {stored:.6g} in the model, "
-            f"but of {low:.6g} to {high:.6g} with these rows: {_NOT_THE_ROWS}"
+    for penalty, remarks in _penalties(asked, of_tree, sums[0]):
+        (least, most), *children = (
+            _similarities(asked, sums, penalty)
+            if moved is None
+            else _moved_similarities(asked, of_tree, sums, moved)
         )
-    return remarks
+        low = sum(side[0] for side in children) - most
+        high = sum(side[1] for side in children) - least
+        if low <= stored <= high:
+            return remarks
+    raise InvalidInput(
+        f"Node {asked.node} of tree {asked.number} has a gain of {stored:.6g} in the model, "
+        f"but of {low:.6g} to {high:.6g} with these rows: {_NOT_THE_ROWS}"
+    )
+
+
+def _penalties(asked: Asked, of_tree: TreeRows, node: Sums) -> list[tuple[float, list[str]]]:
+    """Give the penalty that the gain may have beside l2, and what to say of it.
+
+    Of symmetric trees there are two where categories of the whole tree need care: those of a level
+    may be fewer, and the nodes that a level had are not all known.
+    """
+    settings = asked.settings.tree
+    if not asked.n_category_bins or settings.moved_by:
+        return [(0.0, [])]
+    feature = int(asked.tree.feature[asked.node])
+    n_categories = of_tree.n_categories(0 if settings.symmetric else asked.node, feature)
+    if n_categories <= FEW_CATEGORIES:
+        return [(0.0, [])]
+    penalty = settings.category_penalty * node.hessians / of_tree.weight(asked.node)
+    remark = (
+        f"Among {n_categories} categories some look good by chance: to choose the split "
+        f"{penalty:.4g} was added to l2 of the children, which made the gain "
+        f"{2.0 * float(asked.tree.gain[asked.node]):.6g}."
+    )
+    careful = (penalty, [remark])
+    return [careful, (0.0, [])] if settings.symmetric else [careful]
 
 
 def _similarities(

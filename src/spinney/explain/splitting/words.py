@@ -39,6 +39,9 @@ def _levels(asked: Asked, feature: int) -> str:
 def decision_of(asked: Asked, gain: float) -> tuple[str, ...]:
     """Say why a split was made, and why it was kept; ``gain`` is the one to show."""
     settings, tree = asked.settings.tree, asked.tree
+    if settings.symmetric:
+        reason = "it removed most loss in all nodes of its level together"
+        return (f"growth='symmetric': the split was made because {reason}",)
     made = _compared(gain, settings.min_split_gain, "min_split_gain")
     lines = [f"{made} > 0: the split was made"]
     if settings.prune_gain > 0.0:
