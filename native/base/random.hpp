@@ -17,6 +17,8 @@ enum class Stream : std::uint64_t {
     kFeatures = 3,
     kNodes = 4,
     kThresholds = 5,
+    kRowFactors = 8,
+    kDroppedRounds = 9,
 };
 
 namespace random_detail {

@@ -45,4 +45,5 @@ NB_MODULE(_ext, module) {
     spinney::bindings::bind_forest_trees(module);
     spinney::bindings::bind_leaf_rows(module);
     spinney::bindings::bind_split_planes(module);
+    spinney::bindings::bind_resampling(module);
 }

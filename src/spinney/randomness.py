@@ -25,6 +25,8 @@ class Stream(enum.IntEnum):
     FEATURES = 3
     NODES = 4
     THRESHOLDS = 5
+    ROW_FACTORS = 8
+    DROPPED_ROUNDS = 9
 
 
 def random_bits(seed: int, stream: Stream, index: int) -> int:

@@ -25,8 +25,11 @@ NATIVE_FOLDERS = {  # folder: folders it may include
     "losses": {"base", "losses"},
     "model": {"base", "data", "model"},
     "trees": {"base", "data", "model", "trees"},
+    "resampling": {"base", "resampling"},
     "explain": {"base", "data", "model", "explain"},
-    "bindings": {"base", "data", "explain", "losses", "model", "trees", "bindings"},
+    "bindings": {
+        *("base", "data", "explain", "losses", "model", "resampling", "trees", "bindings"),
+    },
 }
 
 

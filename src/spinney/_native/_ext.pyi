@@ -558,3 +558,15 @@ def grow_planes(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None
     """
     Grow trees of random planes on the rows drawn for each; limits: (terms of a plane, depth).
     """
+
+def draw_one_side(gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_rows: int, top_rate: float, share: float, seed: int, n_threads: int) -> tuple:
+    """Rows with large gradients, and some of the others."""
+
+def draw_minimal_variance(gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], factors: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_rows: int, share: float, step_share: float, seed: int, n_threads: int) -> tuple:
+    """Rows by the size of their derivatives, so that sums vary least."""
+
+def draw_poisson(rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_rows: int, share: float, seed: int, n_threads: int) -> NDArray[numpy.int64]:
+    """How often each row counts: Poisson numbers."""
+
+def bayesian_factors(n_rows: int, temperature: float, scale: float, seed: int, n_threads: int) -> NDArray[numpy.float32]:
+    """Powers of exponential variates, one per row."""

@@ -35,6 +35,17 @@ def exact_total(weights: FloatArray) -> float:
     return math.ldexp(float(int(integers.sum())), exponent)
 
 
+def are_repeats(weights: FloatArray) -> bool:
+    """Tell whether weights are whole, and few enough in all to be counted like rows.
+
+    Examples
+    --------
+    >>> are_repeats(np.array([1.0, 3.0])), are_repeats(np.array([1.0, 0.5]))
+    (True, False)
+    """
+    return bool(np.all(weights % 1.0 == 0.0)) and exact_total(weights) < 2.0**31
+
+
 def total_exponent(weights: FloatArray) -> int:
     """Find the smallest e with ``sum(weights) < 2**e``, the same for every order of the weights.
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from spinney._native import _ext
 from spinney.data.binning import BinnedTable, CategoryBins, NumericBins
-from spinney.data.fixed_point import exact_total, fixed_weights
+from spinney.data.fixed_point import are_repeats, fixed_weights
 from spinney.errors import InvalidInput
+from spinney.resampling.row_sampling import ALL_ROWS, RowSample
 from spinney.typing import AnyArray, FloatArray
 
 GrownTrees = _ext.GrownTrees
@@ -151,8 +152,7 @@ class GradientGrower:
             learning_rate,
             n_threads,
         )
-        total = float(binned.n_rows) if weights is None else exact_total(weights)
-        self._repeat = weights is None or (total < 2.0**31 and bool(np.all(weights % 1.0 == 0.0)))
+        self._repeat = weights is None or are_repeats(weights)
         self._integers, exponent = np.empty(0, np.int64), 0
         if weights is not None and self._repeat:
             self._integers = weights.astype(np.int64)
@@ -170,7 +170,7 @@ class GradientGrower:
         hessians: AnyArray | None,
         into: GrownTrees,
         *,
-        rows: AnyArray | None = None,
+        sample: RowSample = ALL_ROWS,
         largest: tuple[float, float] = _NOT_KNOWN,
     ) -> None:
         """Grow one tree and append it; the value of a node is ``-learning_rate * G / (H + l2)``.
@@ -179,23 +179,26 @@ class GradientGrower:
         ----------
         gradients, hessians : (n_rows,) float32; no hessians: all 1
         into : the trees so far
-        rows : numbers of the rows to grow on, increasing; None: all
+        sample : the rows to grow on, and how they count beside their weights
         largest : largest magnitudes of gradients and hessians, if known; saves a look at all rows
         """
         second = _NO_NUMBERS if hessians is None else hessians
-        if self._factors is not None:
-            with np.errstate(over="ignore"):  # infinite ones are refused where the largest is known
-                gradients = gradients * self._factors
-                second = self._factors if hessians is None else hessians * self._factors
-        if rows is not None or self._factors is not None:
+        factors = self._factors if sample.factors is None else sample.factors
+        with np.errstate(over="ignore"):  # infinite ones are refused where the largest is known
+            if self._factors is not None and sample.factors is not None:
+                factors = self._factors * sample.factors
+            if factors is not None:
+                gradients = gradients * factors
+                second = factors if hessians is None else hessians * factors
+        if sample.rows is not None or factors is not None:
             largest = _NOT_KNOWN  # of what is grown on
         self._native.grow(
             gradients,
             second,
-            self._integers,
+            self._integers if sample.repeats is None else sample.repeats,
             self._repeat,
             self._weight_scale,
-            _NO_ROWS if rows is None else rows.astype(np.uint32, copy=False),
+            _NO_ROWS if sample.rows is None else sample.rows.astype(np.uint32, copy=False),
             largest,
             into,
         )

@@ -22,6 +22,9 @@ NAN, INF = float("nan"), float("inf")
 
 WRONG = {
     "subsample": (0.0, 1.5, 1, "all", None, NAN),
+    "sampler": ("goss", None, 1, True),
+    "top_rate": (-0.1, 1.0, "all", None, NAN, True),
+    "bagging_temperature": (-1.0, 11.0, NAN, INF, None, "hot"),
     "max_features_per_tree": (0.0, 1.5, 1, None),
     "monotonic_cst": ([2, 0, 0, 0], [1, 0], "up", {"x0": 1}),
     "interaction_cst": ([0, 1], [[0, 4]], "pairs", [[-1]], [["x0"]]),

@@ -38,6 +38,10 @@ def carried(fitted, how):
 VARIANTS = {
     "plain": {},
     "draws": {"subsample": 0.6, "max_features": 0.5},
+    "one side": {"subsample": 0.6, "sampler": "one_side"},
+    "minimal variance": {"subsample": 0.6, "sampler": "minimal_variance"},
+    "bayesian": {"sampler": "bayesian", "bagging_temperature": 0.5},
+    "poisson": {"sampler": "poisson"},
     "stopping": {"early_stopping": True, "n_iter_no_change": 50},
     "stopping by a scorer": {"early_stopping": True, "scoring": "r2", "n_iter_no_change": 50},
     "all": {"early_stopping": True, "subsample": 0.6, "max_features": 0.5, "n_iter_no_change": 50},

@@ -25,6 +25,10 @@ def table(seed, n=60):
         {"early_stopping": True},
         {"early_stopping": True, "subsample": 0.6},
         {"early_stopping": True, "validation_fraction": None},
+        {"subsample": 0.6, "sampler": "one_side"},
+        {"subsample": 0.6, "sampler": "minimal_variance", "early_stopping": True},
+        {"subsample": 0.6, "sampler": "bayesian"},
+        {"sampler": "poisson", "early_stopping": True},
     ],
 )
 def test_rows_that_were_held_out_or_not_drawn_are_found_by_the_seed(settings, tmp_path):

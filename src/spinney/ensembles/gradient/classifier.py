@@ -68,6 +68,9 @@ class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
         min_split_gain: float = 0.0,
         prune_gain: float = 0.0,
         subsample: float = 1.0,
+        sampler: str = "uniform",
+        top_rate: float = 0.2,
+        bagging_temperature: float = 1.0,
         max_features: float = 1.0,
         max_features_per_tree: float = 1.0,
         max_bins: int = 255,
@@ -105,6 +108,9 @@ class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
         self.min_split_gain = min_split_gain
         self.prune_gain = prune_gain
         self.subsample = subsample
+        self.sampler = sampler
+        self.top_rate = top_rate
+        self.bagging_temperature = bagging_temperature
         self.max_features = max_features
         self.max_features_per_tree = max_features_per_tree
         self.max_bins = max_bins

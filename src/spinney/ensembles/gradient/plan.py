@@ -25,6 +25,7 @@ from spinney.losses import Loss
 from spinney.model import Policy, TreeForest
 from spinney.model.forest import Output
 from spinney.progress import Progress
+from spinney.resampling.row_sampling import RowSampling
 from spinney.trees.gradient import GradientTreeSettings
 
 _USUAL_LEVELS, _MOST_LEVELS = 6, 16
@@ -95,6 +96,24 @@ def policy_of(params: Mapping[str, Any]) -> Policy:
     return Policy(unseen=params["unseen"], extra=params["extra_columns"])
 
 
+def row_sampling(params: Mapping[str, Any]) -> RowSampling:
+    """Say how rounds draw their rows; refuse shares that a sampler cannot keep."""
+    sampler, share, top_rate = params["sampler"], params["subsample"], params["top_rate"]
+    if sampler in ("one_side", "minimal_variance") and share == 1.0:
+        raise InvalidParameter(
+            f"sampler={sampler!r} chooses a share of the rows by their derivatives, and "
+            "subsample=1.0 leaves nothing to choose. Set subsample below 1, such as 0.3, or "
+            "sampler='uniform'."
+        )
+    if sampler == "one_side" and top_rate >= share:
+        raise InvalidParameter(
+            f"top_rate={top_rate!r} with subsample={share!r}: rows with the largest gradients are "
+            "a part of those that stay, and some of the others have to stay too. Set top_rate "
+            "below subsample."
+        )
+    return RowSampling(sampler, share, top_rate, params["bagging_temperature"])
+
+
 def round_settings(
     params: Mapping[str, Any],
     schema: FeatureSchema,
@@ -115,7 +134,7 @@ def round_settings(
     return RoundSettings(
         max_rounds=params["max_iter"],
         learning_rate=params["learning_rate"],
-        subsample=params["subsample"],
+        sampling=row_sampling(params),
         tree=GradientTreeSettings(
             max_leaf_nodes=params["max_leaf_nodes"],
             max_depth=_levels(params) if symmetric else params["max_depth"],

@@ -83,6 +83,16 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         Newton's, as other libraries do. Other losses do not look at it.
     subsample : float
         Share of rows drawn for each round; its trees are grown on those alone.
+    sampler : {"uniform", "one_side", "minimal_variance", "bayesian", "poisson"}
+        How rows of a round are drawn. "uniform": each with the same probability. "one_side" and
+        "minimal_variance": rows with large derivatives sooner, and those that are drawn count by
+        the inverse of their probability. "bayesian": rows count by random factors. "poisson": rows
+        count as often as a bootstrap draws them, ``subsample`` times on average.
+    top_rate : float
+        Share of the rows, with the largest gradients, that always stay under "one_side".
+    bagging_temperature : float
+        Power of the exponential factors of "bayesian": 0 makes them all 1, 1 is the Bayesian
+        bootstrap.
     max_features, max_features_per_tree : float
         Share of the features drawn at each node, and for each tree, to choose from, rounded up; a
         node draws from those of its tree that ``interaction_cst`` allows.
@@ -181,6 +191,9 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         prune_gain: float = 0.0,
         leaf_steps: str = "exact",
         subsample: float = 1.0,
+        sampler: str = "uniform",
+        top_rate: float = 0.2,
+        bagging_temperature: float = 1.0,
         max_features: float = 1.0,
         max_features_per_tree: float = 1.0,
         max_bins: int = 255,
@@ -221,6 +234,9 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         self.prune_gain = prune_gain
         self.leaf_steps = leaf_steps
         self.subsample = subsample
+        self.sampler = sampler
+        self.top_rate = top_rate
+        self.bagging_temperature = bagging_temperature
         self.max_features = max_features
         self.max_features_per_tree = max_features_per_tree
         self.max_bins = max_bins

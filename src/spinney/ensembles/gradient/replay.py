@@ -13,7 +13,7 @@ from spinney.ensembles.gradient.rounds import RoundSettings
 from spinney.ensembles.gradient.rows import draw_held_out, weights_in_loss
 from spinney.errors import InvalidInput
 from spinney.losses import Loss
-from spinney.resampling import RowDraws
+from spinney.resampling.row_sampling import RowSample, SampledRows
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 
@@ -68,26 +68,52 @@ def replay_round(
     factors = fitted._factors(reading)  # noqa: SLF001 - class weights
     in_loss = weights_in_loss(reading.weights, factors)
     train = _training_rows(fitted, reading, loss, in_loss)
-    rows = train
-    if settings.subsample < 1.0:
-        share, seed = settings.subsample, settings.seed
-        rows = RowDraws(len(reading.y), share=share, seed=seed, candidates=train).draw(number)
-    table = table.take(rows)
     n_outputs = fitted.n_trees_per_iteration_
     scores = forest[: number * n_outputs].raw_scores(table, n_threads=settings.n_threads)
-    targets = np.ascontiguousarray(reading.y.reshape(len(reading.y), -1)[rows, 0])
+    targets = np.ascontiguousarray(reading.y.reshape(len(reading.y), -1)[:, 0])
     at = loss.derivatives(targets, np.asfortranarray(scores), settings.n_threads)
+    sample = settings.sampling.draw(
+        number,
+        settings.seed,
+        _sampled_rows(reading, factors, train),
+        (at.gradients, at.hessians),
+        settings.n_threads,
+    )
+    rows = train if sample.rows is None else sample.rows
     repeats, factors, counted = _how_they_count(
         reading.weights, factors, train, counts_rows=settings.leaves_count_rows
     )
+    repeats, factors, counted = _as_sampled(repeats, factors, counted, sample)
     return RoundRows(
-        table,
-        at.gradients.astype(np.float64),
-        at.hessians.astype(np.float64) if at.hessians.size else None,
+        table.take(rows),
+        at.gradients[:, rows].astype(np.float64),
+        at.hessians[:, rows].astype(np.float64) if at.hessians.size else None,
         repeats[rows],
         None if factors is None else factors[rows],
         counted[rows],
     )
+
+
+def _sampled_rows(reading: Reading, factors: FloatArray | None, train: AnyArray) -> SampledRows:
+    """Tell samplers what the fit told them."""
+    weights = reading.weights
+    if weights is not None:  # held-out rows weigh as little as any other
+        known = np.full(len(weights), weights[train].min())
+        known[train] = weights[train]
+        weights = known
+    return SampledRows.of(len(reading.y), train, weights, factors)
+
+
+def _as_sampled(
+    repeats: FloatArray, factors: FloatArray | None, counted: FloatArray, sample: RowSample
+) -> tuple[FloatArray, FloatArray | None, FloatArray]:
+    """Let rows count as the round drew them."""
+    if sample.repeats is not None:
+        repeats = counted = sample.repeats.astype(np.float64)
+    if sample.factors is not None:
+        drawn = sample.factors.astype(np.float64)
+        factors = drawn[: len(repeats)] if factors is None else factors * drawn
+    return repeats, factors, counted
 
 
 def _read_again(

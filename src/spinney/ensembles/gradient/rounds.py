@@ -12,7 +12,7 @@ from spinney.errors import InvalidInput, InvalidParameter
 from spinney.losses import Loss, PointLoss
 from spinney.losses.custom_loss import CustomLoss
 from spinney.losses.loss import RowDerivatives
-from spinney.resampling import RowDraws
+from spinney.resampling.row_sampling import RowSample, RowSampling, SampledRows
 from spinney.trees.gradient import GradientGrower, GradientTreeSettings
 from spinney.typing import FloatArray
 
@@ -23,7 +23,7 @@ class RoundSettings:
 
     max_rounds: int
     learning_rate: float
-    subsample: float
+    sampling: RowSampling
     tree: GradientTreeSettings
     exact_steps: bool
     """Whether leaves with a formula for their optimum take it, in place of Newton's step."""
@@ -70,6 +70,7 @@ class Booster:
             n_threads=settings.n_threads,
         )
         self._at: RowDerivatives | None = None
+        self._sampled: list[tuple[BoostingRows, SampledRows]] = []
 
     def add_round(self, grown: BoostedSum, rows: BoostingRows) -> None:
         """Add one tree per output, each fitted to the derivatives at the scores so far.
@@ -78,26 +79,39 @@ class Booster:
         """
         loss, settings, trees = self._loss, self.settings, grown.trees
         number = grown.n_rounds
-        chosen = rows.train.rows
-        if settings.subsample < 1.0:
-            share, seed = settings.subsample, settings.seed
-            chosen = RowDraws(rows.n_rows, share=share, seed=seed, candidates=chosen).draw(number)
         at = self._at = loss.derivatives(rows.y, grown.raw, settings.n_threads, self._at)
         _refuse_divergence(at, rows, loss, settings, number)
+        sample = settings.sampling.draw(
+            number,
+            settings.seed,
+            self._sampled_rows(rows),
+            (at.gradients, at.hessians),
+            settings.n_threads,
+        )
         for output, gradients in enumerate(at.gradients):
             hessians = at.hessians[output] if at.hessians.size else None
-            self._grower.grow(gradients, hessians, trees, rows=chosen, largest=at.limits[output])
-            self._change_leaves(grown, rows)
+            self._grower.grow(gradients, hessians, trees, sample=sample, largest=at.limits[output])
+            self._change_leaves(grown, rows, sample)
             self._grower.add_leaf_values(trees, grown.scores[:, output])
 
-    def _change_leaves(self, grown: BoostedSum, rows: BoostingRows) -> None:
+    def _sampled_rows(self, rows: BoostingRows) -> SampledRows:
+        """Give what samplers know of the training rows, worked out once."""
+        if self.settings.sampling.sampler == "uniform":
+            return SampledRows(rows.n_rows, rows.train.rows)
+        known = next((known for of, known in self._sampled if of is rows), None)
+        if known is None:
+            known = SampledRows.of(rows.n_rows, rows.train.rows, rows.weights, rows.factors)
+            self._sampled.append((rows, known))
+        return known
+
+    def _change_leaves(self, grown: BoostedSum, rows: BoostingRows, sample: RowSample) -> None:
         """Give the tree grown last the values that its loss wants in place of Newton's steps."""
         loss, rate = self._loss, self.settings.learning_rate
         if isinstance(loss, PointLoss | CustomLoss) and loss.has_order_statistic_leaves:
             best = loss.best_leaf_values(
                 rows.y,
                 grown.raw,
-                rows.train.weights,
+                _weights_of_leaves(rows, sample),
                 self._grower.node_rows(),
                 self.settings.n_threads,
             )
@@ -132,6 +146,18 @@ def _refuse_divergence(
         "learning_rate; 1.0 takes the whole step, and less is usual."
         + (" Or let GradientBoostingRegressor go by leaf_steps='exact'." if overshoots else "")
     )
+
+
+def _weights_of_leaves(rows: BoostingRows, sample: RowSample) -> FloatArray | None:
+    """Give the weights in the loss of all rows, those that were drawn as they count this round."""
+    weights = rows.train.weights
+    if sample.repeats is not None:
+        repeats = sample.repeats.astype(np.float64)
+        return repeats if rows.factors is None else repeats * rows.factors
+    if sample.factors is None:
+        return weights
+    factors = sample.factors.astype(np.float64)
+    return factors if weights is None else weights * factors
 
 
 def _weights_and_factors(

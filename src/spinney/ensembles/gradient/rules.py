@@ -16,6 +16,7 @@ from spinney.ensembles.parameters import (
     Seed,
     either,
 )
+from spinney.resampling.row_sampling import SAMPLERS
 
 BOOSTING_RULES: Mapping[str, Rule] = {
     "learning_rate": Real(0.0, above=True),
@@ -33,6 +34,9 @@ BOOSTING_RULES: Mapping[str, Rule] = {
     "min_split_gain": Real(0.0),
     "prune_gain": Real(0.0),
     "subsample": Fraction(),
+    "sampler": Choice(SAMPLERS),
+    "top_rate": Real(0.0, 1.0, below=True),
+    "bagging_temperature": Real(0.0, 10.0),
     "max_features": Fraction(),
     "max_features_per_tree": Fraction(),
     "max_bins": Integer(2, 255),
