@@ -103,10 +103,11 @@ class FeatureSearch {
 
     /// The same where values are bounded or smoothed.
     void take_best_moved(std::size_t n, const GradientSums& extra) {
+        const MovedGains gains(task_, *limits_, feature_);
         GradientSums left = extra;
         for (std::size_t i = 0; i < n; ++i) {
             left += scanned(i);
-            const std::optional<double> gain = gain_of(task_, *limits_, feature_, left);
+            const std::optional<double> gain = gains.of(left);
             if (gain && is_better(*gain)) keep(i, *gain, left, extra.weight > 0);
         }
     }
@@ -260,15 +261,9 @@ double quality_of(const GradientSums& left, const CutTerms& at) {
 
 std::optional<double> gain_of(const SplitTask& task, const SplitLimits& limits, std::size_t feature,
                               const GradientSums& left) {
+    if (task.settings.moves_values()) return MovedGains(task, limits, feature).of(left);
     if (!limits.allow(left)) return std::nullopt;
-    if (!task.settings.moves_values()) return limits.gain(quality_of(left, limits.terms));
-    const GradientSums right = task.total - left;
-    const double a = child_value(task, left);
-    const double b = child_value(task, right);
-    if ((b - a) * task.settings.direction(feature) < 0.0) return std::nullopt;
-    const GradientObjective& objective = task.objective;
-    const double score = objective.score_of(task.total, task.value);
-    return 0.5 * (objective.score_of(left, a) + objective.score_of(right, b) - score);
+    return limits.gain(quality_of(left, limits.terms));
 }
 
 void search_feature(const SplitTask& task, std::size_t feature, GradientSplit& best) {

@@ -45,8 +45,7 @@ struct GradientTreeSettings {
     /// `path_smoothing` further rows.
     double smoothed(double own, double weight, double parent) const {
         if (path_smoothing <= 0.0) return own;
-        const double all = weight + path_smoothing;
-        return own * (weight / all) + parent * (path_smoothing / all);
+        return (own * weight + parent * path_smoothing) / (weight + path_smoothing);
     }
     int direction(std::size_t feature) const { return monotone.empty() ? 0 : monotone[feature]; }
 };
@@ -151,12 +150,41 @@ struct SplitTask {
 inline double child_value(const GradientObjective& objective, const GradientTreeSettings& settings,
                           const GradientSums& sums, const ValueBounds& bounds, double value) {
     const double own = bounds.clip(objective.value(sums));
+    if (settings.path_smoothing <= 0.0) return own;
     return bounds.clip(settings.smoothed(own, objective.weight(sums), value));
 }
 
-inline double child_value(const SplitTask& task, const GradientSums& sums) {
-    return child_value(task.objective, task.settings, sums, task.bounds, task.value);
-}
+/// Gains of splits of one node on one feature, where values are bounded or smoothed: the loss that
+/// given values remove.
+class MovedGains {
+  public:
+    MovedGains(const SplitTask& task, const SplitLimits& limits, std::size_t feature)
+        : task_(task),
+          limits_(limits),
+          direction_(task.settings.direction(feature)),
+          score_(task.objective.score_of(task.total, task.value)) {}
+
+    /// None if the split is not allowed.
+    std::optional<double> of(const GradientSums& left) const {
+        if (!limits_.allow(left)) return std::nullopt;
+        const GradientSums right = task_.total - left;
+        const double a = value_of(left);
+        const double b = value_of(right);
+        if ((b - a) * direction_ < 0.0) return std::nullopt;
+        const GradientObjective& objective = task_.objective;
+        return 0.5 * (objective.score_of(left, a) + objective.score_of(right, b) - score_);
+    }
+
+  private:
+    double value_of(const GradientSums& child) const {
+        return child_value(task_.objective, task_.settings, child, task_.bounds, task_.value);
+    }
+
+    const SplitTask& task_;
+    const SplitLimits& limits_;
+    int direction_;
+    double score_;
+};
 
 /// The quality of a cut, as the kernels of gradient_scan.hpp define it.
 double quality_of(const GradientSums& left, const CutTerms& at);

@@ -151,8 +151,9 @@ class LevelSearch {
             left_[i] = left;
         }
         if (settings_.moves_values()) {
+            const MovedGains moved(node, limits, feature_);
             for (std::size_t i = first_; i < end_; ++i) {
-                gains_[i] += gain_of(node, limits, feature_, left_[i]).value_or(0.0);
+                gains_[i] += moved.of(left_[i]).value_or(0.0);
             }
             return;
         }

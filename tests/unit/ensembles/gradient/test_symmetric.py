@@ -135,7 +135,7 @@ def test_all_nodes_of_a_level_ask_the_same(n_kinds, splitter):
 def test_one_set_of_categories_serves_all_nodes_of_a_level(n_kinds):
     """The definition: one order by what is left beyond the means of nodes, one cut of it."""
     codes = RNG.integers(0, n_kinds, 3000)
-    side = RNG.random(3000) < 0.4
+    side = RNG.random(3000) < 0.2 + 0.3 * (codes % 3)  # so that gradients alone are misleading
     y = 9.0 * side + np.sin(codes * 5.0) * (1 + side) + 0.3 * RNG.normal(size=3000)
     frame = pd.DataFrame({"side": side, "kind": pd.Categorical(codes.astype(str))})
     model = GradientBoostingRegressor(growth="symmetric", max_depth=2, max_iter=1).fit(frame, y)
@@ -143,9 +143,9 @@ def test_one_set_of_categories_serves_all_nodes_of_a_level(n_kinds):
     extra, drawn_by = (5.0, 10.0) if n_kinds > 4 else (0.0, 0.0)
     assert tree.feature.tolist() == [0, 1, -1, -1, 1, -1, -1]
     beyond = g - np.where(side, g[side].mean(), g[~side].mean())
-    order = np.argsort(
-        np.bincount(codes, beyond, n_kinds) / (np.bincount(codes, minlength=n_kinds) + drawn_by)
-    )
+    weights = np.bincount(codes, minlength=n_kinds) + drawn_by
+    order = np.argsort(np.bincount(codes, beyond, n_kinds) / weights)
+    assert order.tolist() != np.argsort(np.bincount(codes, g, n_kinds) / weights).tolist()
 
     def gain(of_side, lefts):
         left = np.isin(codes, lefts)
