@@ -79,11 +79,11 @@ void bench_histograms(const Table& table, int threads) {
     for (std::size_t bin = 0; bin < 120; ++bin) goes_left[bin] = 1;
     const double first = bench::fastest_seconds(kRepeats, [&] {
         partition.reset({});
-        partition.split({0, table.n_rows, 0}, bins.feature(0), goes_left, threads);
+        partition.split({0, table.n_rows, 0}, bins.codes(0), goes_left, threads);
     });
     bench::report("partition of the root", isa, threads, first, n, "row");
     const double again = bench::fastest_seconds(kRepeats, [&] {
-        partition.split({0, table.n_rows, 1}, bins.feature(1), goes_left, threads);
+        partition.split({0, table.n_rows, 1}, bins.codes(1), goes_left, threads);
     });
     bench::report("partition of listed rows", isa, threads, again, n, "row");
 }

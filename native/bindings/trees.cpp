@@ -56,14 +56,16 @@ class BoundGrower {
     BoundGrower(const Bins& bins, const Array<std::int32_t>& n_value_bins,
                 const Array<std::uint8_t>& categorical,
                 const std::vector<std::vector<double>>& cuts, GradientTreeSettings settings,
-                double learning_rate, int n_threads)
+                double learning_rate, int n_threads, Bundling bundling)
         : cuts_(cuts),
           settings_(std::move(settings)),
           seed_(settings_.seed),
           learning_rate_(learning_rate),
           bins_(bins),
-          grower_(training_bins(bins, n_value_bins, categorical, cuts.size(), n_threads),
-                  n_threads) {}
+          grower_(training_bins(bins, n_value_bins, categorical, cuts.size(), n_threads, bundling),
+                  n_threads) {
+        if (grower_.bins().has_bundles()) bins_ = {};
+    }
 
     void grow(const Array<float>& gradients, const Array<float>& hessians,
               const Array<std::int64_t>& weights, bool weights_repeat, double weight_scale,
@@ -103,6 +105,8 @@ class BoundGrower {
         grower_.settle_values({values.data(), values.size()});
     }
 
+    std::size_t n_bundles() const { return grower_.bins().n_bundles(); }
+
     nb::dict node_ranges() const {
         GradientGrower::NodeRanges ranges = grower_.node_ranges();
         nb::dict arrays;
@@ -126,12 +130,13 @@ class BoundGrower {
     }
     static TrainingBins training_bins(const Bins& bins, const Array<std::int32_t>& n_value_bins,
                                       const Array<std::uint8_t>& categorical, std::size_t n_cuts,
-                                      int n_threads) {
+                                      int n_threads, Bundling bundling) {
         if (n_value_bins.size() != bins.shape(1) || categorical.size() != bins.shape(1) ||
             n_cuts != bins.shape(1)) {
             throw Failure(FailureKind::kInvalidInput, "bins and features differ in number");
         }
-        return {{bins.data(), bins.size()}, view(n_value_bins), view(categorical), n_threads};
+        return {
+            {bins.data(), bins.size()}, view(n_value_bins), view(categorical), n_threads, bundling};
     }
     static bool is_increasing(std::span<const std::uint32_t> rows, std::size_t n_rows) {
         return std::is_sorted(rows.begin(), rows.end()) && (rows.empty() || rows.back() < n_rows);
@@ -141,7 +146,7 @@ class BoundGrower {
     GradientTreeSettings settings_;          ///< with the seed of the tree grown last
     std::uint64_t seed_;                     ///< of all trees
     double learning_rate_;
-    Bins bins_;  ///< keeps the rows alive that the grower borrows
+    Bins bins_;  ///< keeps the rows alive that the grower borrows; empty if it borrows none
     GradientGrower grower_;
     std::size_t n_nodes_ = 0;
 };
@@ -213,11 +218,20 @@ void bind_trees(nb::module_& module) {
             "values"_a, "learning_rate"_a,
             "Give the nodes of the last tree other values, times the learning rate.");
 
+    nb::enum_<Bundling>(module, "Bundling", "Whether sparse features share bytes.")
+        .value("AUTO", Bundling::kAuto)
+        .value("NEVER", Bundling::kNever)
+        .value("ALWAYS", Bundling::kAlways);
+
     nb::class_<BoundGrower>(module, "GradientGrower", "Grows the trees of a boosted sum.")
         .def(nb::init<const Bins&, const Array<std::int32_t>&, const Array<std::uint8_t>&,
-                      const std::vector<std::vector<double>>&, GradientTreeSettings, double, int>(),
+                      const std::vector<std::vector<double>>&, GradientTreeSettings, double, int,
+                      Bundling>(),
              "bins"_a, "n_value_bins"_a, "categorical"_a, "cuts"_a, "settings"_a, "learning_rate"_a,
-             "n_threads"_a)
+             "n_threads"_a, "bundling"_a = Bundling::kAuto)
+        .def_prop_ro(
+            "n_bundles", [](const BoundGrower& grower) { return grower.n_bundles(); },
+            "Bytes per row, beside those of joint columns.")
         .def("grow", &BoundGrower::grow, "gradients"_a, "hessians"_a, "weights"_a,
              "weights_repeat"_a, "weight_scale"_a, "rows"_a, "largest"_a, "into"_a,
              "Grow one tree and append it; hessians, weights, rows may be empty.")

@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kWorthAThread = 2048;
 /// Rows that are taken out of a histogram one by one sooner than by way of their own histogram.
 constexpr std::size_t kFewRowsToTakeOut = 128;
+/// Rows that a thread adds up at a time.
+constexpr std::size_t kChunkRows = 4096;
 
 /// A share of features, rounded up.
 std::int32_t n_drawn(double share, std::size_t n_features) {
@@ -56,7 +58,10 @@ std::vector<GradientGrower::Share> GradientGrower::make_shares(const RowLayout& 
         Share share = {&layout, blocks.subspan(first, last - first), {}};
         for (const ColumnBlock& block : share.blocks) {
             for (const JointColumn& column : layout.columns_of(block)) {
-                for (const auto& member : column.members) share.features.push_back(member.feature);
+                for (const auto& member : column.members) {
+                    const auto& features = bins_.bundle(member.bundle).features;
+                    share.features.insert(share.features.end(), features.begin(), features.end());
+                }
             }
         }
         std::sort(share.features.begin(), share.features.end());
@@ -107,7 +112,11 @@ void GradientGrower::start(const GradientInput& input, std::span<const std::uint
     constexpr std::int32_t kWholeTree = -1;  // no node has this number
     tree_features_ = draw_features(bins_.n_features(), drawing, kWholeTree);
     in_tree_.assign(bins_.n_features(), 0);
-    for (const std::uint32_t feature : tree_features_) in_tree_[feature] = 1;
+    bundle_in_tree_.assign(bins_.n_bundles(), 0);
+    for (const std::uint32_t feature : tree_features_) {
+        in_tree_[feature] = 1;
+        bundle_in_tree_[bins_.place(feature).bundle] = 1;
+    }
 }
 
 bool GradientGrower::may_split(const Node& node) const {
@@ -132,15 +141,34 @@ void GradientGrower::open_root() {
     const RowRange all = {rows_.in_order() ? nullptr : rows_.rows(root.rows).data(), 0,
                           rows_.size()};
     builder_.build(packed_, all, *root.histogram);
-    for (std::size_t bin = 0; bin <= bins_.n_value_bins(0); ++bin) {
-        root.total += root.histogram->cell(packed_.packing(), 0, bin);
-    }
+    root.total = total_of(all, *root.histogram);
     root.value = root.bounds.clip(objective_.value(root.total));
     if (!may_split(root)) return spare_.push_back(std::move(root.histogram));
     if (settings_.symmetric) return;
     allow_features(root, 0);
     choose_splits({.nodes = {&root, nullptr}});
     open(0);
+}
+
+/// The sums of some rows: of the cells of one bundle, or of the rows themselves where code 0 of
+/// every bundle may have left its word.
+GradientSums GradientGrower::total_of(const RowRange& rows, GradientHistogram& histogram) const {
+    GradientSums total;
+    if (!bins_.bundle(0).is_shared()) {  // those of one feature stand first
+        for (std::size_t bin = 0; bin < bins_.n_cells(0); ++bin) {
+            total += histogram.cell(packed_.packing(), 0, bin);
+        }
+        return total;
+    }
+    std::vector<GradientSums> of_chunk((rows.size + kChunkRows - 1) / kChunkRows);
+    parallel_blocks(n_threads_, rows.size, kChunkRows, [&](std::size_t begin, std::size_t end) {
+        GradientSums& sums = of_chunk[begin / kChunkRows];
+        for (std::size_t i = begin; i < end; ++i) {
+            sums += packed_.of_row(rows.listed == nullptr ? rows.first + i : rows.listed[i]);
+        }
+    });
+    for (const GradientSums& sums : of_chunk) total += sums;
+    return total;
 }
 
 /// The features a node may be split on: those of the tree, that interact with the ones above it,
@@ -200,22 +228,26 @@ void GradientGrower::split_node(std::int32_t id, bool is_last) {
     open(left_id + 1);
 }
 
-void GradientGrower::partition(Node& parent, Node& left, Node& right) {
-    const auto feature = static_cast<std::size_t>(parent.split.feature);
+/// The bins that go left, as codes of their bundle: those of other features are in the usual bin.
+RowPartition::GoesLeft GradientGrower::codes_that_go_left(const GradientSplit& split) const {
+    const auto feature = static_cast<std::size_t>(split.feature);
+    const FeaturePlace& place = bins_.place(feature);
     const auto missing_bin = static_cast<std::uint8_t>(bins_.n_value_bins(feature));
     RowPartition::GoesLeft goes_left;
-    if (parent.split.is_categorical) {
-        for (std::size_t bin = 0; bin < goes_left.size(); ++bin) {
-            goes_left[bin] = parent.split.has_left(bin);
-        }
-    } else {
-        const auto n_left = static_cast<std::size_t>(parent.split.bin) + 1;
-        std::fill(goes_left.begin(), goes_left.begin() + n_left, std::uint8_t{1});
-        std::fill(goes_left.begin() + n_left, goes_left.end(), std::uint8_t{0});
+    goes_left.fill(split.sends_left(place.usual, missing_bin) ? 1 : 0);
+    const std::size_t n = place.is_shared ? place.n_bins : goes_left.size();
+    for (std::size_t bin = 0; bin < n; ++bin) {
+        goes_left[place.code(bin)] =
+            split.sends_left(static_cast<std::uint8_t>(bin), missing_bin) ? 1 : 0;
     }
-    goes_left[missing_bin] = parent.split.missing_left;
+    return goes_left;
+}
+
+void GradientGrower::partition(Node& parent, Node& left, Node& right) {
+    const auto feature = static_cast<std::size_t>(parent.split.feature);
+    const std::uint8_t* codes = bins_.codes(bins_.place(feature).bundle);
     const std::size_t middle =
-        rows_.split(parent.rows, bins_.feature(feature), goes_left, n_threads_);
+        rows_.split(parent.rows, codes, codes_that_go_left(parent.split), n_threads_);
     const auto other_list = static_cast<std::uint8_t>(1 - parent.rows.list);
     left.rows = {parent.rows.first, middle, other_list};
     right.rows = {middle, parent.rows.last, other_list};
@@ -321,14 +353,17 @@ void GradientGrower::work_on_share(const Share& share, const Search& search,
         tasks[k].emplace(task_of(*search.nodes[k]));
     }
     for (const std::uint32_t feature : share.features) {
-        if (in_tree_[feature] == 0) continue;
-        if (n_taken_out > 0) {
-            builder_.take_out(packed_, taken_out, *search.parent, feature);
+        const std::size_t bundle = bins_.place(feature).bundle;
+        if (bundle_in_tree_[bundle] == 0) continue;
+        if (bins_.bundle(bundle).features[0] != feature) {
+            // The bundle is there already: its features are increasing, and so are the share's.
+        } else if (n_taken_out > 0) {
+            builder_.take_out(packed_, taken_out, *search.parent, bundle);
         } else if (search.parent != nullptr) {
             HistogramBuilder::subtract(packed_.packing(), *search.parent, *search.child,
-                                       *search.nodes[1]->histogram, feature,
-                                       bins_.n_value_bins(feature) + 1);
+                                       *search.nodes[1]->histogram, bundle, bins_.n_cells(bundle));
         }
+        if (in_tree_[feature] == 0) continue;
         for (std::size_t k = 0; k < 2; ++k) {  // none for levels, which are searched as a whole
             if (tasks[k] && search.nodes[k]->allows(feature)) {
                 search_feature(*tasks[k], feature, best[k]);

@@ -70,7 +70,9 @@ class GradientGrower {
                                           const LevelSplit& split, bool is_last);
     SplitTask task_of(const Node& node) const;
     void take_back(Node& node);
+    GradientSums total_of(const RowRange& rows, GradientHistogram& histogram) const;
     void split_node(std::int32_t id, bool is_last);
+    RowPartition::GoesLeft codes_that_go_left(const GradientSplit& split) const;
     void partition(Node& parent, Node& left, Node& right);
     std::vector<Share> make_shares(const RowLayout& layout) const;
     void fill_histograms(Node& parent, Node& left, Node& right);
@@ -100,6 +102,7 @@ class GradientGrower {
     std::vector<Share> joint_shares_;
     std::vector<std::uint32_t> tree_features_;  ///< the ones this tree may use, increasing
     std::vector<std::uint8_t> in_tree_;         ///< per feature: whether it is one of them
+    std::vector<std::uint8_t> bundle_in_tree_;  ///< per bundle: whether one of its features is
     std::vector<Node> nodes_;
     std::vector<std::int32_t> preorder_;  ///< number of each node of the frozen tree
     std::vector<std::int32_t> places_;    ///< the inverse: place in the frozen tree

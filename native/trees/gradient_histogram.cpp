@@ -108,18 +108,18 @@ void GradientHistogram::reset(const PackedGradients& gradients, std::size_t n_ro
     // Buffers only grow: a histogram that is used again is not cleared, but overwritten.
     const std::size_t n = bins_->n_cells();
     if (most_in_word_ > 0 && packed_.size() < n) packed_.resize(n);
-    if (packed_form_ || bins_->most_in_any_bin() <= most_in_word_) return;
+    if (packed_form_ || bins_->most_in_any_cell() <= most_in_word_) return;
     const std::size_t n_wide = n * (has_hessians_ ? 3 : 2);
     if (wide_.size() < n_wide) wide_.resize(n_wide);
 }
 
 WideCells GradientHistogram::wide_cells() { return view(wide_, bins_->n_cells(), has_hessians_); }
 
-GradientSums GradientHistogram::cell(const Packing& packing, std::size_t feature, std::size_t bin) {
-    return is_packed(feature) ? packing.unpack(packed(feature)[bin]) : wide(feature).at(bin);
+GradientSums GradientHistogram::cell(const Packing& packing, std::size_t bundle, std::size_t code) {
+    return is_packed(bundle) ? packing.unpack(packed(bundle)[code]) : wide(bundle).at(code);
 }
 
-/// Some blocks of features, and the rows that whoever runs it takes chunk by chunk.
+/// Some blocks of columns, and the rows that whoever runs it takes chunk by chunk.
 struct HistogramBuilder::Task {
     const RowLayout& layout;
     std::span<const ColumnBlock> blocks;
@@ -175,7 +175,7 @@ class HistogramBuilder::Target {
             const bool in_place = tables_of(block) != nullptr;
             for (const JointColumn& column : task.layout.columns_of(block)) {
                 if (!in_place && is_packed(column)) continue;  // overwritten
-                for (const JointColumn::Member& member : column.members) clear(member.feature);
+                for (const JointColumn::Member& member : column.members) clear(member.bundle);
             }
         }
     }
@@ -194,49 +194,49 @@ class HistogramBuilder::Target {
     bool is_packed(const JointColumn& column) const {
         return std::all_of(
             column.members.begin(), column.members.end(),
-            [this](const auto& member) { return task_.to.is_packed(member.feature); });
+            [this](const auto& member) { return task_.to.is_packed(member.bundle); });
     }
 
-    /// Puts a column's table in place of the cells of its features if it holds all rows, otherwise
+    /// Puts a column's table in place of the cells of its bundles if it holds all rows, otherwise
     /// adds it to them; clears it.
     void take(const JointColumn& column, std::uint64_t* table) const {
         const bool is_all = is_packed(column);
-        // From the member of the largest stride down: its bins are stretches of the table. Once it
+        // From the member of the largest stride down: its codes are stretches of the table. Once it
         // has its sums the stretches are laid over each other, and the table is that of the others.
         for (std::size_t m = column.members.size(); m-- > 1;) {
             const JointColumn::Member& member = column.members[m];
             std::array<std::uint64_t, kMostCells> cells{};
-            for (std::size_t bin = 0; bin < member.n_bins; ++bin) {
-                std::uint64_t* stretch = table + bin * member.stride;
-                for (std::size_t i = 0; i < member.stride; ++i) cells[bin] += stretch[i];
-                if (bin == 0) continue;
+            for (std::size_t code = 0; code < member.n_codes; ++code) {
+                std::uint64_t* stretch = table + code * member.stride;
+                for (std::size_t i = 0; i < member.stride; ++i) cells[code] += stretch[i];
+                if (code == 0) continue;
                 for (std::size_t i = 0; i < member.stride; ++i) table[i] += stretch[i];
                 std::fill_n(stretch, member.stride, 0);
             }
-            take(member.feature, cells.data(), is_all);
+            take(member.bundle, cells.data(), is_all);
         }
-        take(column.members[0].feature, table, is_all);
+        take(column.members[0].bundle, table, is_all);
     }
 
   private:
-    void clear(std::size_t feature) const {
-        const std::size_t n = bins_.n_value_bins(feature) + 1;
-        if (task_.to.is_packed(feature)) {
-            std::fill_n(task_.to.packed(feature), n, 0);
+    void clear(std::size_t bundle) const {
+        const std::size_t n = bins_.n_cells(bundle);
+        if (task_.to.is_packed(bundle)) {
+            std::fill_n(task_.to.packed(bundle), n, 0);
             return;
         }
-        const WideCells to = task_.to.wide(feature);
+        const WideCells to = task_.to.wide(bundle);
         std::fill_n(to.gradient, n, 0);
         std::fill_n(to.weight, n, 0);
         std::fill_n(to.hessian, n, 0);
     }
 
-    void take(std::size_t feature, std::uint64_t* table, bool is_all) const {
-        const std::size_t n = bins_.n_value_bins(feature) + 1;
-        if (!task_.to.is_packed(feature)) {
-            return active_flush()(table, n, packing_, task_.to.wide(feature));
+    void take(std::size_t bundle, std::uint64_t* table, bool is_all) const {
+        const std::size_t n = bins_.n_cells(bundle);
+        if (!task_.to.is_packed(bundle)) {
+            return active_flush()(table, n, packing_, task_.to.wide(bundle));
         }
-        std::uint64_t* to = task_.to.packed(feature);
+        std::uint64_t* to = task_.to.packed(bundle);
         if (is_all) {
             std::copy_n(table, n, to);
         } else {
@@ -316,13 +316,13 @@ void HistogramBuilder::add_wide(const PackedGradients& gradients, const Task& ta
         for (const ColumnBlock& block : task.blocks) {
             for (const JointColumn& column : task.layout.columns_of(block)) {
                 for (const JointColumn::Member& member : column.members) {
-                    const std::uint8_t* bins = bins_.feature(member.feature);
-                    const WideCells to = task.to.wide(member.feature);
+                    const std::uint8_t* codes = bins_.codes(member.bundle);
+                    const WideCells to = task.to.wide(member.bundle);
                     for (std::size_t i = 0; i < rows.size; ++i) {
-                        const std::uint8_t bin = bins[row_at(i)];
-                        to.gradient[bin] += space.sums[i].gradient;
-                        to.weight[bin] += space.sums[i].weight;
-                        if (has_hessians) to.hessian[bin] += space.sums[i].hessian;
+                        const std::uint8_t code = codes[row_at(i)];
+                        to.gradient[code] += space.sums[i].gradient;
+                        to.weight[code] += space.sums[i].weight;
+                        if (has_hessians) to.hessian[code] += space.sums[i].hessian;
                     }
                 }
             }
@@ -334,17 +334,17 @@ void HistogramBuilder::merge(GradientHistogram& to, std::size_t n_parts, bool ha
     const auto add = [](auto* sums, const auto* more, std::size_t n) {
         for (std::size_t i = 0; i < n; ++i) sums[i] += more[i];
     };
-    parallel_blocks(n_threads_, bins_.n_features(), 4, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t feature = begin; feature < end; ++feature) {
-            const std::size_t n = bins_.n_value_bins(feature) + 1;
+    parallel_blocks(n_threads_, bins_.n_bundles(), 4, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t bundle = begin; bundle < end; ++bundle) {
+            const std::size_t n = bins_.n_cells(bundle);
             for (std::size_t p = 1; p < n_parts; ++p) {
                 GradientHistogram& part = parts_[p - 1];
-                if (to.is_packed(feature)) {
-                    add(to.packed(feature), part.packed(feature), n);
+                if (to.is_packed(bundle)) {
+                    add(to.packed(bundle), part.packed(bundle), n);
                     continue;
                 }
-                const WideCells sums = to.wide(feature);
-                const WideCells more = part.wide(feature);
+                const WideCells sums = to.wide(bundle);
+                const WideCells more = part.wide(bundle);
                 add(sums.gradient, more.gradient, n);
                 add(sums.weight, more.weight, n);
                 if (has_hessians) add(sums.hessian, more.hessian, n);
@@ -355,25 +355,25 @@ void HistogramBuilder::merge(GradientHistogram& to, std::size_t n_parts, bool ha
 
 void HistogramBuilder::take_out(const PackedGradients& gradients,
                                 std::span<const std::uint32_t> rows, GradientHistogram& from,
-                                std::size_t feature) const {
-    const std::uint8_t* bins = bins_.feature(feature);
-    std::uint64_t* cells = from.packed(feature);
+                                std::size_t bundle) const {
+    const std::uint8_t* codes = bins_.codes(bundle);
+    std::uint64_t* cells = from.packed(bundle);
     const Packing packing = gradients.packing();
     const std::int32_t* packed = gradients.packed_rows();
-    for (const std::uint32_t row : rows) cells[bins[row]] -= packing.word(packed[row]);
+    for (const std::uint32_t row : rows) cells[codes[row]] -= packing.word(packed[row]);
 }
 
 void HistogramBuilder::subtract(const Packing& packing, GradientHistogram& parent,
-                                GradientHistogram& child, GradientHistogram& to,
-                                std::size_t feature, std::size_t n_cells) {
-    if (parent.is_packed(feature)) {
-        return active_subtract_words()(to.packed(feature), parent.packed(feature),
-                                       child.packed(feature), n_cells);
+                                GradientHistogram& child, GradientHistogram& to, std::size_t bundle,
+                                std::size_t n_cells) {
+    if (parent.is_packed(bundle)) {
+        return active_subtract_words()(to.packed(bundle), parent.packed(bundle),
+                                       child.packed(bundle), n_cells);
     }
-    active_subtract()({parent.wide(feature), child.is_packed() ? WideCells{} : child.wide(feature),
-                       child.is_packed() ? child.packed(feature) : nullptr,
-                       to.is_packed() ? WideCells{} : to.wide(feature),
-                       to.is_packed() ? to.packed(feature) : nullptr},
+    active_subtract()({parent.wide(bundle), child.is_packed() ? WideCells{} : child.wide(bundle),
+                       child.is_packed() ? child.packed(bundle) : nullptr,
+                       to.is_packed() ? WideCells{} : to.wide(bundle),
+                       to.is_packed() ? to.packed(bundle) : nullptr},
                       n_cells, packing);
 }
 

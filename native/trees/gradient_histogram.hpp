@@ -1,4 +1,4 @@
-/// Sums of gradients of a node's rows, per feature and bin: the hot loop of boosting.
+/// Sums of gradients of a node's rows, per bundle and code: the hot loop of boosting.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,9 @@ struct RowRange {
 };
 
 /// A node's histogram: packed (one word per cell) while its rows fit the packing, otherwise wide.
-/// A feature none of whose bins holds more rows than fit is always packed: its cells cannot
-/// overflow, though the sum of several may.
+/// A bundle none of whose cells holds more rows than fit is always packed: cells cannot overflow,
+/// though the sum of several may. Code 0 of several features may, too. Nobody reads it: what is in
+/// the usual bin of a feature is the node's total without its other bins.
 ///
 /// Invariant: histogram(parent) = histogram(left) + histogram(right), exactly.
 class GradientHistogram {
@@ -48,17 +49,15 @@ class GradientHistogram {
     /// Takes the form for this many rows; the cells are not filled.
     void reset(const PackedGradients& gradients, std::size_t n_rows);
 
-    /// Whether all features are packed, and the sums of all their cells fit a word.
+    /// Whether all bundles are packed, and the sums of all their cells fit a word.
     bool is_packed() const { return packed_form_; }
-    bool is_packed(std::size_t feature) const {
-        return packed_form_ || bins_->most_in_bin(feature) <= most_in_word_;
+    bool is_packed(std::size_t bundle) const {
+        return packed_form_ || bins_->most_in_cell(bundle) <= most_in_word_;
     }
-    std::uint64_t* packed(std::size_t feature) {
-        return packed_.data() + bins_->first_cell(feature);
-    }
-    WideCells wide(std::size_t feature) { return wide_cells().from(bins_->first_cell(feature)); }
+    std::uint64_t* packed(std::size_t bundle) { return packed_.data() + bins_->first_cell(bundle); }
+    WideCells wide(std::size_t bundle) { return wide_cells().from(bins_->first_cell(bundle)); }
     WideCells wide_cells();
-    GradientSums cell(const Packing& packing, std::size_t feature, std::size_t bin);
+    GradientSums cell(const Packing& packing, std::size_t bundle, std::size_t code);
 
   private:
     const TrainingBins* bins_;
@@ -87,15 +86,15 @@ class HistogramBuilder {
                       const RowLayout& layout, std::span<const ColumnBlock> blocks,
                       GradientHistogram& to) const;
 
-    /// One feature of the other child, in place of the parent's: parent - child. `to` may be
+    /// One bundle of the other child, in place of the parent's: parent - child. `to` may be
     /// `parent`; it is another one where the difference is small enough to be packed again.
     static void subtract(const Packing& packing, GradientHistogram& parent,
-                         GradientHistogram& child, GradientHistogram& to, std::size_t feature,
+                         GradientHistogram& child, GradientHistogram& to, std::size_t bundle,
                          std::size_t n_cells);
 
-    /// Takes rows out of one feature of a packed histogram, one by one.
+    /// Takes rows out of one bundle of a packed histogram, one by one.
     void take_out(const PackedGradients& gradients, std::span<const std::uint32_t> rows,
-                  GradientHistogram& from, std::size_t feature) const;
+                  GradientHistogram& from, std::size_t bundle) const;
 
   private:
     struct Task;

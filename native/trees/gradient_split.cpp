@@ -47,20 +47,19 @@ class FeatureSearch {
         : task_(task),
           objective_(task.objective),
           limits_(&task.limits),
-          is_packed_(task.histogram.is_packed(feature)),
+          place_(task.bins.place(feature)),
+          is_packed_(task.histogram.is_packed(place_.bundle)),
           sums_fit_(task.histogram.is_packed()),
           feature_(feature),
           n_values_(task.bins.n_value_bins(feature)),
-          best_(best),
-          missing_(cell(n_values_)) {}
+          best_(best) {}
 
     void run() {
+        if (!find_cells()) return;
+        missing_ = cell(n_values_);
         if (task_.bins.is_categorical(feature_)) return search_categories();
-        if (is_packed_) {
-            packed_ = task_.histogram.packed(feature_);
-        } else {
-            wide_ = task_.histogram.wide(feature_);
-        }
+        packed_ = packed_cells_;
+        wide_ = wide_cells_;
         if (task_.settings.random_cuts) return take_random_cut();
         take_best(n_values_, {});
         if (missing_.weight > 0) take_best(n_values_, missing_);
@@ -68,7 +67,51 @@ class FeatureSearch {
 
   private:
     GradientSums cell(std::size_t bin) const {
-        return task_.histogram.cell(task_.packing, feature_, bin);
+        return is_packed_ ? task_.packing.unpack(packed_cells_[bin]) : wide_cells_.at(bin);
+    }
+
+    /// False where the bundle tells that no split leaves both sides enough: one of them has no row
+    /// of the usual bin.
+    bool find_cells() {
+        if (is_packed_) packed_cells_ = task_.histogram.packed(place_.bundle);
+        if (!is_packed_) wide_cells_ = task_.histogram.wide(place_.bundle);
+        if (!place_.is_shared) return true;
+        return sums_fit_ ? gather_words() : gather_sums();
+    }
+
+    /// Cells of a feature that shares its bundle, side by side. What is in the usual bin is the
+    /// node's total without the others.
+    bool gather_words() {
+        const std::uint64_t* codes = packed_cells_ + place_.first_code;
+        const std::size_t n_away = place_.n_bins - 1;
+        const std::uint64_t away = std::accumulate(codes, codes + n_away, std::uint64_t{0});
+        if (task_.packing.unpack(away).weight < limits_->terms.least_weight) return false;
+        for (std::size_t i = 0; i < n_away; ++i) own_words_[i + (i >= place_.usual)] = codes[i];
+        own_words_[place_.usual] = task_.packing.pack(task_.total) - away;
+        for (std::size_t bin = place_.n_bins; bin <= n_values_; ++bin) own_words_[bin] = 0;
+        packed_cells_ = own_words_.data();
+        return true;
+    }
+
+    bool gather_sums() {
+        GradientSums away;
+        for (std::size_t i = 0; i + 1 < place_.n_bins; ++i) {
+            const GradientSums sums = cell(place_.first_code + i);
+            put_own(i + (i >= place_.usual), sums);
+            away += sums;
+        }
+        if (away.weight < limits_->terms.least_weight) return false;
+        put_own(place_.usual, task_.total - away);
+        for (std::size_t bin = place_.n_bins; bin <= n_values_; ++bin) put_own(bin, {});
+        wide_cells_ = {own_sums_.data(), own_sums_.data() + kMostCells,
+                       own_sums_.data() + 2 * kMostCells};
+        is_packed_ = false;
+        return true;
+    }
+    void put_own(std::size_t bin, const GradientSums& sums) {
+        own_sums_[bin] = sums.gradient;
+        own_sums_[kMostCells + bin] = sums.hessian;
+        own_sums_[2 * kMostCells + bin] = sums.weight;
     }
 
     /// Rows of the cells up to and including one, and `extra` ones.
@@ -187,7 +230,7 @@ class FeatureSearch {
                  wide_copy_.data() + 2 * kMostCells};
         for (std::size_t i = 0; i < order_.size(); ++i) {
             if (is_packed_) {
-                packed_copy_[i] = task_.histogram.packed(feature_)[order_[i]];
+                packed_copy_[i] = packed_cells_[order_[i]];
             } else {
                 const GradientSums sums = cell(order_[i]);
                 wide_.gradient[i] = sums.gradient;
@@ -200,17 +243,22 @@ class FeatureSearch {
     const SplitTask& task_;
     const GradientObjective& objective_;
     const SplitLimits* limits_;
+    const FeaturePlace& place_;
     bool is_packed_;  ///< the cells
     bool sums_fit_;   ///< and so are the sums of some
     std::size_t feature_;
     std::size_t n_values_;
     GradientSplit& best_;
     GradientSums missing_;
+    const std::uint64_t* packed_cells_ = nullptr;  ///< of all bins
+    WideCells wide_cells_;
     const std::uint64_t* packed_ = nullptr;  ///< the cells in the order they are scanned
     WideCells wide_;
     CategoryOrder order_;
     std::array<std::uint64_t, kMostCells> packed_copy_;
     std::array<std::int64_t, 3 * kMostCells> wide_copy_;
+    std::array<std::uint64_t, kMostCells> own_words_;  ///< the cells of a feature that shares
+    std::array<std::int64_t, 3 * kMostCells> own_sums_;
 };
 
 }  // namespace

@@ -11,15 +11,25 @@ namespace {
 
 using Cells = std::array<GradientSums, kMostCells>;
 
+/// The sums of every bin of a feature. Of a feature that shares its bundle the usual bin has what
+/// the others leave of the node's total.
 void read_cells(const SplitTask& node, std::size_t feature, Cells& cells) {
     const std::size_t n = node.bins.n_value_bins(feature) + 1;
-    if (node.histogram.is_packed(feature)) {
-        const std::uint64_t* words = node.histogram.packed(feature);
-        for (std::size_t i = 0; i < n; ++i) cells[i] = node.packing.unpack(words[i]);
-    } else {
-        const WideCells wide = node.histogram.wide(feature);
-        for (std::size_t i = 0; i < n; ++i) cells[i] = wide.at(i);
+    const FeaturePlace& place = node.bins.place(feature);
+    if (!place.is_shared) {
+        for (std::size_t bin = 0; bin < n; ++bin) {
+            cells[bin] = node.histogram.cell(node.packing, place.bundle, bin);
+        }
+        return;
     }
+    std::fill_n(cells.begin(), n, GradientSums{});
+    GradientSums away;
+    for (std::size_t bin = 0; bin < place.n_bins; ++bin) {
+        if (bin == place.usual) continue;
+        cells[bin] = node.histogram.cell(node.packing, place.bundle, place.code(bin));
+        away += cells[bin];
+    }
+    cells[place.usual] = node.total - away;
 }
 
 /// The limits of a node where there are so many categories that some look good by chance.

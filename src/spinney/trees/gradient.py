@@ -14,6 +14,10 @@ from spinney.typing import AnyArray, FloatArray
 GrownTrees = _ext.GrownTrees
 """Trees behind each other while a sum of them grows; ``arrays()`` are those of a forest."""
 
+BUNDLING = _ext.Bundling.AUTO
+"""Whether features share a byte where no row is outside the usual bins of two: always, never, or
+if that saves enough. Trees are the same; tests compare them."""
+
 _MOST = 2**31 - 1
 _LEAST_FACTOR, _MOST_FACTOR = 1e-20, 1e20
 _NO_NUMBERS, _NO_ROWS = np.empty(0, np.float32), np.empty(0, np.uint32)
@@ -151,6 +155,7 @@ class GradientGrower:
             settings.to_native(seed),
             learning_rate,
             n_threads,
+            BUNDLING,
         )
         self._repeat = weights is None or are_repeats(weights)
         self._integers, exponent = np.empty(0, np.int64), 0
@@ -163,6 +168,11 @@ class GradientGrower:
             check_factors(factors)
         self._factors = None if factors is None else factors.astype(np.float32)
         self._weight_scale = float(np.ldexp(1.0, exponent))
+
+    @property
+    def n_bundles(self) -> int:
+        """Bytes per row that histograms are added up from; features, if none share one."""
+        return self._native.n_bundles
 
     def grow(
         self,
