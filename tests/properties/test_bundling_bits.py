@@ -61,7 +61,7 @@ def problems(draw):
         "min_samples_leaf": draw(st.sampled_from([1, 20])),
         "max_leaf_nodes": draw(st.sampled_from([None, 4, 31])),
         "max_depth": draw(st.sampled_from([None, 3])),
-        "growth": draw(st.sampled_from(["leaf_wise", "level_wise"])),
+        "growth": draw(st.sampled_from(["leaf_wise", "level_wise", "symmetric"])),
         "subsample": draw(st.sampled_from([1.0, 0.6])),
         "max_features": draw(st.sampled_from([1.0, 0.5])),
         "max_features_per_tree": draw(st.sampled_from([1.0, 0.3])),
