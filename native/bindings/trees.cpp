@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "native/base/failure.hpp"
 #include "native/base/random.hpp"
@@ -9,6 +10,7 @@
 #include "native/trees/grown_tree.hpp"
 #include "native/trees/grown_trees.hpp"
 #include "native/trees/settings.hpp"
+#include "native/trees/vector_grower.hpp"
 
 namespace spinney::bindings {
 namespace {
@@ -19,7 +21,7 @@ using Scores = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 /// The arrays of a forest, copied; see model/forest.py for their names.
 nb::dict joined(const GrownTrees& trees) {
     GrownTree nodes = trees.nodes();
-    nb::dict arrays = as_dict(std::move(nodes), 1);
+    nb::dict arrays = as_dict(std::move(nodes), trees.width());
     nb::del(arrays["bin"]);
     const std::size_t n_sets = trees.nodes().category_sets.size() / kCategorySetBytes;
     arrays["category_sets"] =
@@ -47,6 +49,9 @@ void append_all(GrownTrees& trees, const nb::dict& arrays) {
     nodes.count = get("count", std::int64_t{});
     nodes.weight = get("weight", double{});
     nodes.gain = get("gain", double{});
+    if (nodes.values.size() != nodes.feature.size() * trees.width()) {
+        throw Failure(FailureKind::kInvalidInput, "values are of another width than these trees");
+    }
     trees.append_all(nodes, get("threshold", double{}), get("tree_start", std::int64_t{}));
 }
 
@@ -61,54 +66,72 @@ class BoundGrower {
           settings_(std::move(settings)),
           seed_(settings_.seed),
           learning_rate_(learning_rate),
+          n_threads_(n_threads),
           bins_(bins),
           grower_(training_bins(bins, n_value_bins, categorical, cuts.size(), n_threads, bundling),
                   n_threads) {
         if (grower_.bins().has_bundles()) bins_ = {};
     }
 
+    /// Derivatives are those of one output behind those of another; the trees have as many values
+    /// in a node.
     void grow(const Array<float>& gradients, const Array<float>& hessians,
               const Array<std::int64_t>& weights, bool weights_repeat, double weight_scale,
-              const Array<std::uint32_t>& rows, std::pair<float, float> largest, GrownTrees& into) {
+              const Array<std::uint32_t>& rows, const std::vector<std::pair<float, float>>& largest,
+              GrownTrees& into) {
         const std::size_t n_rows = grower_.bins().n_rows();
-        const GradientInput input = {view(gradients), view(hessians), view(weights), weights_repeat,
-                                     weight_scale,    largest.first,  largest.second};
-        const auto fits = [n_rows](std::size_t n) { return n == 0 || n == n_rows; };
+        const std::size_t width = into.width();
         const auto chosen = view(rows);
-        if (gradients.size() != n_rows || !fits(hessians.size()) || !fits(weights.size()) ||
-            !is_increasing(chosen, n_rows)) {
+        if (gradients.size() != width * n_rows || largest.size() != width ||
+            (hessians.size() != 0 && hessians.size() != width * n_rows) ||
+            (weights.size() != 0 && weights.size() != n_rows) || !is_increasing(chosen, n_rows)) {
             throw Failure(FailureKind::kInvalidInput,
                           "gradients, weights or rows do not fit the bins");
         }
+        std::vector<GradientInput> inputs;
+        for (std::size_t k = 0; k < width; ++k) {
+            const auto of_output = [&](std::span<const float> all) {
+                return all.empty() ? all : all.subspan(k * n_rows, n_rows);
+            };
+            inputs.push_back({of_output(view(gradients)), of_output(view(hessians)), view(weights),
+                              weights_repeat, weight_scale, largest[k].first, largest[k].second});
+        }
         nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
         settings_.seed = random_bits(seed_, Stream::kFeatures, into.size());
-        GrownTree tree = grower_.grow(input, chosen, settings_);
+        if (width > 1 && !vectors_) vectors_.emplace(grower_.bins(), n_threads_);
+        is_vector_ = width > 1;
+        GrownTree tree = is_vector_ ? vectors_->grow(inputs, chosen, settings_)
+                                    : grower_.grow(inputs[0], chosen, settings_);
         take_steps(tree.values, learning_rate_);
-        n_nodes_ = tree.feature.size();
+        n_values_ = tree.values.size();
         into.append(tree, thresholds(tree));
     }
 
     void add_leaf_values(GrownTrees& trees, const Scores& scores) const {
         const std::span<const double> values = trees.last_values();
-        if (values.size() != n_nodes_ || scores.size() != grower_.bins().n_rows()) {
+        if (values.size() != n_values_ ||
+            scores.size() != trees.width() * grower_.bins().n_rows()) {
             throw Failure(FailureKind::kInvalidInput, "trees or scores do not fit the last tree");
         }
         nb::gil_scoped_release unlocked;
-        grower_.add_leaf_values(values, {scores.data(), scores.size()});
+        const std::span<double> to(scores.data(), scores.size());
+        is_vector_ ? vectors_->add_leaf_values(values, to) : grower_.add_leaf_values(values, to);
     }
 
     void settle_values(
         const nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>& values) const {
-        if (values.size() != n_nodes_) {
+        if (values.size() != n_values_) {
             throw Failure(FailureKind::kInvalidInput, "values do not fit the last tree");
         }
-        grower_.settle_values({values.data(), values.size()});
+        const std::span<double> settled(values.data(), values.size());
+        is_vector_ ? vectors_->settle_values(settled) : grower_.settle_values(settled);
     }
 
     std::size_t n_bundles() const { return grower_.bins().n_bundles(); }
 
     nb::dict node_ranges() const {
-        GradientGrower::NodeRanges ranges = grower_.node_ranges();
+        GradientGrower::NodeRanges ranges =
+            is_vector_ ? vectors_->node_ranges() : grower_.node_ranges();
         nb::dict arrays;
         arrays["rows"] = give(std::move(ranges.rows));
         arrays["first"] = give(std::move(ranges.first));
@@ -146,9 +169,12 @@ class BoundGrower {
     GradientTreeSettings settings_;          ///< with the seed of the tree grown last
     std::uint64_t seed_;                     ///< of all trees
     double learning_rate_;
+    int n_threads_;
     Bins bins_;  ///< keeps the rows alive that the grower borrows; empty if it borrows none
     GradientGrower grower_;
-    std::size_t n_nodes_ = 0;
+    std::optional<VectorGrower> vectors_;  ///< borrows the bins of the other; made when asked for
+    bool is_vector_ = false;               ///< which of them grew the last tree
+    std::size_t n_values_ = 0;             ///< of that tree
 };
 
 }  // namespace
@@ -190,8 +216,9 @@ void bind_trees(nb::module_& module) {
         .def_rw("interactions", &GradientTreeSettings::interactions);
 
     nb::class_<GrownTrees>(module, "GrownTrees", "Trees of a boosted sum while it grows.")
-        .def(nb::init<>())
+        .def(nb::init<std::size_t>(), "width"_a = 1)
         .def("__len__", &GrownTrees::size)
+        .def_prop_ro("width", &GrownTrees::width, "Numbers in the value of a node.")
         .def("arrays", &joined, "The arrays of a forest of these trees.")
         .def("append_all", &append_all, "arrays"_a, "Add the trees of a forest's arrays.")
         .def(
@@ -234,7 +261,8 @@ void bind_trees(nb::module_& module) {
             "Bytes per row, beside those of joint columns.")
         .def("grow", &BoundGrower::grow, "gradients"_a, "hessians"_a, "weights"_a,
              "weights_repeat"_a, "weight_scale"_a, "rows"_a, "largest"_a, "into"_a,
-             "Grow one tree and append it; hessians, weights, rows may be empty.")
+             "Grow one tree and append it; hessians, weights, rows may be empty. Of trees of "
+             "vectors derivatives are one output behind the other.")
         .def("add_leaf_values", &BoundGrower::add_leaf_values, "trees"_a, "scores"_a.noconvert(),
              "Add the value of its leaf in the last tree to the score of every row.")
         .def("settle_values", &BoundGrower::settle_values, "values"_a.noconvert(),

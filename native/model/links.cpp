@@ -12,8 +12,8 @@
 namespace spinney {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNames{"identity", "logistic", "double_logistic",
-                                                 "softmax", "log"};
+constexpr std::array<std::string_view, 6> kNames{"identity", "logistic", "double_logistic",
+                                                 "softmax",  "log",      "increasing"};
 
 bool is_binary(Link link) { return link == Link::kLogistic || link == Link::kDoubleLogistic; }
 

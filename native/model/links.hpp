@@ -14,6 +14,7 @@ enum class Link {
     kDoubleLogistic,  ///< half the log-odds: what exponential loss estimates
     kSoftmax,         ///< one score per class
     kLog,             ///< positive numbers
+    kIncreasing,      ///< numbers of a row in increasing order: quantiles that do not cross
 };
 
 /// Throws Failure(kInvalidParameter) for a name that does not exist.

@@ -56,6 +56,23 @@ void exponentiate(const LinkTask& task) {
     }
 }
 
+/// Neighbours change places where they are out of order, by turns of even and odd places: as many
+/// turns as there are outputs put every row in order (odd-even transposition). Equal ones stay.
+void put_in_order(const LinkTask& task) {
+    for (std::size_t turn = 0; turn < task.n_outputs; ++turn) {
+        for (std::size_t k = turn % 2; k + 1 < task.n_outputs; k += 2) {
+            double* __restrict lower = task.scores + k * kLinkRows;
+            double* __restrict upper = lower + kLinkRows;
+            for (std::size_t i = 0; i < task.n; ++i) {
+                const double a = lower[i];
+                const double b = upper[i];
+                lower[i] = b < a ? b : a;
+                upper[i] = b < a ? a : b;
+            }
+        }
+    }
+}
+
 void copy(const LinkTask& task) {
     for (std::size_t k = 0; k < task.n_outputs; ++k) {
         const double* __restrict scores = task.scores + k * kLinkRows;
@@ -77,6 +94,9 @@ void NAME(apply_link)(const LinkTask& task) {
             return copy(task);
         case Link::kLog:
             exponentiate(task);
+            return copy(task);
+        case Link::kIncreasing:
+            put_in_order(task);
             return copy(task);
         case Link::kIdentity:
             return copy(task);

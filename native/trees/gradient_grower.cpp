@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <optional>
 
 #include "native/base/parallel.hpp"
 #include "native/base/random.hpp"
-#include "native/trees/feature_draw.hpp"
+#include "native/trees/allowed_features.hpp"
 #include "native/trees/gradient_node.hpp"
 
 namespace spinney {
@@ -19,11 +18,6 @@ constexpr std::size_t kWorthAThread = 2048;
 constexpr std::size_t kFewRowsToTakeOut = 128;
 /// Rows that a thread adds up at a time.
 constexpr std::size_t kChunkRows = 4096;
-
-/// A share of features, rounded up.
-std::int32_t n_drawn(double share, std::size_t n_features) {
-    return static_cast<std::int32_t>(std::ceil(share * static_cast<double>(n_features)));
-}
 
 }  // namespace
 
@@ -106,11 +100,7 @@ void GradientGrower::start(const GradientInput& input, std::span<const std::uint
     objective_.l2 = settings.l2;
     nodes_.clear();
     order_ = GrowthOrder(true);
-    const TreeSettings drawing = {
-        .max_features = n_drawn(settings.max_features_per_tree, bins_.n_features()),
-        .seed = settings.seed};
-    constexpr std::int32_t kWholeTree = -1;  // no node has this number
-    tree_features_ = draw_features(bins_.n_features(), drawing, kWholeTree);
+    tree_features_ = features_of_tree(bins_.n_features(), settings);
     in_tree_.assign(bins_.n_features(), 0);
     bundle_in_tree_.assign(bins_.n_bundles(), 0);
     for (const std::uint32_t feature : tree_features_) {
@@ -171,30 +161,8 @@ GradientSums GradientGrower::total_of(const RowRange& rows, GradientHistogram& h
     return total;
 }
 
-/// The features a node may be split on: those of the tree, that interact with the ones above it,
-/// and that are drawn for it.
 void GradientGrower::allow_features(Node& node, std::int32_t id) const {
-    const bool draws = settings_.max_features < 1.0;
-    if (!draws && settings_.interactions.empty()) return;
-    node.allowed.assign(bins_.n_features(), settings_.interactions.empty() ? 1 : 0);
-    for (const auto& group : settings_.interactions) {
-        const auto in_group = [&group](std::uint32_t feature) {
-            return std::find(group.begin(), group.end(), feature) != group.end();
-        };
-        if (!std::all_of(node.used.begin(), node.used.end(), in_group)) continue;
-        for (const std::uint32_t feature : group) node.allowed[feature] = 1;
-    }
-    if (!draws) return;
-    std::vector<std::uint32_t> candidates;
-    for (const std::uint32_t feature : tree_features_) {
-        if (node.allowed[feature] != 0) candidates.push_back(feature);
-    }
-    const TreeSettings drawing = {
-        .max_features = n_drawn(settings_.max_features, candidates.size()), .seed = settings_.seed};
-    node.allowed.assign(bins_.n_features(), 0);
-    for (const std::uint32_t drawn : draw_features(candidates.size(), drawing, id)) {
-        node.allowed[candidates[drawn]] = 1;
-    }
+    node.allowed = features_of_node(bins_.n_features(), tree_features_, node.used, id, settings_);
 }
 
 void GradientGrower::open(std::int32_t id) {

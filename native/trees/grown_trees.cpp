@@ -79,7 +79,7 @@ void GrownTrees::truncate(std::size_t n) {
     nodes_.right.resize(n_nodes);
     nodes_.missing_left.resize(n_nodes);
     nodes_.category_set.resize(n_nodes);
-    nodes_.values.resize(n_nodes);
+    nodes_.values.resize(n_nodes * width_);
     nodes_.count.resize(n_nodes);
     nodes_.weight.resize(n_nodes);
     nodes_.gain.resize(n_nodes);
@@ -92,7 +92,7 @@ void GrownTrees::truncate(std::size_t n) {
 
 std::span<double> GrownTrees::last_values() {
     if (size() == 0) return {};
-    return std::span(nodes_.values).subspan(static_cast<std::size_t>(starts_[size() - 1]));
+    return std::span(nodes_.values).subspan(width_ * static_cast<std::size_t>(starts_[size() - 1]));
 }
 
 }  // namespace spinney

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from tests.attacks.probe_rows import rows_for
 
 import spinney
-from spinney.data.schema import FeatureSchema
-from spinney.data.table import Column, Kind, Table
 from spinney.io.save_load import from_bytes, to_bytes
 from spinney.model import BranchingProgram, Committee, Model, Policy, TreeForest
 from spinney.model.forest import Output, join_trees
@@ -276,6 +275,21 @@ def _calibrated_quantiles() -> Fitted:
     return forest.fit(numbers(), target()).calibrate(numbers()[:20], target()[:20])
 
 
+def _boosted_vectors() -> Fitted:
+    numbers_of_rows = np.column_stack([target(), numbers()[:, 1] - target(), np.sqrt(target())])
+    model = spinney.GradientBoostingRegressor(
+        max_iter=4, max_leaf_nodes=5, min_samples_leaf=3, subsample=0.8, random_state=7
+    )
+    return model.fit(frame(), numbers_of_rows, np.arange(N_ROWS) % 3)
+
+
+def _boosted_quantiles() -> Fitted:
+    model = spinney.GradientBoostingRegressor(
+        loss="quantile", quantile=[0.1, 0.5, 0.9], max_iter=5, learning_rate=0.9, min_samples_leaf=2
+    )
+    return model.fit(frame(), target())
+
+
 def _stack() -> Fitted:
     """A stack of a stack and a tree: weights of members, and a linear final estimator."""
     members = [
@@ -324,6 +338,8 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "rotation": _rotation,
     "calibrated": _calibrated,
     "calibrated_quantiles": _calibrated_quantiles,
+    "boosted_vectors": _boosted_vectors,
+    "boosted_quantiles": _boosted_quantiles,
     "stack": _stack,
     "super_learner": _super_learner,
     "weighted_vote": _weighted_vote,
@@ -346,24 +362,6 @@ def file_of(kind: str) -> bytes:
     """Make the bytes of a file; names with ``raw_`` are models without an estimator."""
     made = KINDS[kind]()
     return made.to_bytes() if isinstance(made, Model) else to_bytes(made)
-
-
-def rows_for(schema: FeatureSchema) -> Table:
-    """Make 16 rows: all levels in turn, numbers from both tails, missing values."""
-    exact = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, 1 + 2.0**-50, 1e300, -1e-300]
-    floats = np.array([*exact, 0.5, 2.5, 4.0, 5.5, 7.0, 8.5, 1.7e9])
-    columns = []
-    for place in range(schema.n_features):
-        feature = schema.feature(place)
-        if feature.kind is Kind.CATEGORICAL:
-            codes = (np.arange(16) * 5 + place) % (len(feature.levels) + 1) - 1
-            values = codes.astype(np.int32)
-        else:
-            values = np.roll(floats, place)
-        aware = feature.timezone_aware
-        column = Column(feature.name, feature.kind, values, feature.levels, timezone_aware=aware)
-        columns.append(column)
-    return Table(16, columns, names_given=schema.names_given)
 
 
 def models_of(fitted: Fitted) -> list[Model]:

@@ -54,7 +54,8 @@ def problems(draw):
     if draw(st.booleans()):
         n_classes = 2 if parameters["monotonic_cst"] else draw(st.sampled_from([2, 3]))
         cuts = np.quantile(score, np.arange(1, n_classes) / n_classes)
-        loss = draw(st.sampled_from(["logistic", "exponential"] if n_classes == 2 else ["logistic"]))
+        losses = ["logistic", "exponential"] if n_classes == 2 else ["logistic"]
+        loss = draw(st.sampled_from(losses))
         model = spinney.GradientBoostingClassifier(loss=loss, **parameters)
         return frame, np.digitize(score, cuts), weights, model
     loss = draw(st.sampled_from(LOSSES))

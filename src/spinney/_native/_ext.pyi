@@ -367,9 +367,13 @@ class GradientTreeSettings:
 class GrownTrees:
     """Trees of a boosted sum while it grows."""
 
-    def __init__(self) -> None: ...
+    def __init__(self, width: int = 1) -> None: ...
 
     def __len__(self) -> int: ...
+
+    @property
+    def width(self) -> int:
+        """Numbers in the value of a node."""
 
     def arrays(self) -> dict:
         """The arrays of a forest of these trees."""
@@ -404,8 +408,10 @@ class GradientGrower:
     def n_bundles(self) -> int:
         """Bytes per row, beside those of joint columns."""
 
-    def grow(self, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights_repeat: bool, weight_scale: float, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], largest: tuple[float, float], into: GrownTrees) -> None:
-        """Grow one tree and append it; hessians, weights, rows may be empty."""
+    def grow(self, gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights_repeat: bool, weight_scale: float, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], largest: Sequence[tuple[float, float]], into: GrownTrees) -> None:
+        """
+        Grow one tree and append it; hessians, weights, rows may be empty. Of trees of vectors derivatives are one output behind the other.
+        """
 
     def add_leaf_values(self, trees: GrownTrees, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """Add the value of its leaf in the last tree to the score of every row."""

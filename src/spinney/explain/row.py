@@ -27,6 +27,7 @@ _SCALES: Mapping[str, str] = {
     "double_logistic": "half the log-odds",
     "softmax": "the logarithm of the probability, up to a constant",
     "log": "the logarithm of the prediction",
+    "increasing": "the quantile, before those of a row are put in order",
 }
 """What a raw score is, by link."""
 _DAY = 86_400

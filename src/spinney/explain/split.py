@@ -256,6 +256,12 @@ def explain_split(
 
 def _asked(fitted: Any, tree: Any, node: Any) -> Asked:
     forest = forest_of(fitted)
+    if forest.arrays["values"].shape[1] > 1 and isinstance(fitted, GradientBoosting):
+        raise InvalidInput(
+            f"The trees of this {type(fitted).__name__} are of {forest.arrays['values'].shape[1]} "
+            "outputs together, and explain_split takes splits of one output apart. Fit an "
+            "estimator for one of them."
+        )
     if not isinstance(fitted, GradientBoosting):
         raise InvalidInputType(
             f"explain_split takes splits of gradient boosting apart, and a {type(fitted).__name__} "

@@ -47,6 +47,8 @@ class Loss(abc.ABC):
     link: str
     n_outputs = 1
     """Raw scores of a row."""
+    shares_trees = False
+    """Whether a round has one tree, with a vector of all outputs in each leaf."""
 
     @property
     def has_constant_hessian(self) -> bool:

@@ -5,10 +5,10 @@ import numpy as np
 from spinney._native import _ext
 from spinney.typing import FloatArray
 
-LINKS = ("identity", "logistic", "double_logistic", "softmax", "log")
+LINKS = ("identity", "logistic", "double_logistic", "softmax", "log", "increasing")
 """Inverse links: numbers, or class shares that already are probabilities; one raw score, the
 log-odds of the second class; half of them, what exponential loss estimates; one raw score per
-class; positive numbers."""
+class; positive numbers; numbers put in increasing order, which are quantiles that do not cross."""
 
 BINARY_LINKS = frozenset({"logistic", "double_logistic"})
 """Links from one raw score to the probabilities of two classes."""

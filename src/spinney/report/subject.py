@@ -142,12 +142,23 @@ def read_subject(
     table = _conformed(model, X, name)
     if table.n_rows < 2:
         raise InvalidInput(f"X has {table.n_rows} rows: a report needs at least 2.")
+    _refuse_targets_of_quantiles(model, y)
     weights = read_weights(sample_weight, table.n_rows)
     rows = Rows(X, table, _target(model.target, y, table.n_rows), weights)
     predictions = predictions_of(fitted, model, X)
     return Subject(
         fitted, model, rows, _train(model, train, name), predictions, seed_from(random_state)
     )
+
+
+def _refuse_targets_of_quantiles(model: Model, y: Any) -> None:
+    """Several quantiles of one target: no score of the report compares them with it."""
+    if y is not None and isinstance(model, TreeForest) and model.output.link == "increasing":
+        raise InvalidInput(
+            f"The model predicts {model.target.n_outputs} quantiles of one target, and the report "
+            "would compare each with it as if it were the mean. Leave y out, or report on a model "
+            "of one quantile."
+        )
 
 
 def _conformed(model: Model, X: TableLike, name: str) -> Table:

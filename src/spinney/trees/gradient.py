@@ -1,5 +1,6 @@
 """Growing the trees of a boosted sum."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,8 @@ from spinney.resampling.row_sampling import ALL_ROWS, RowSample
 from spinney.typing import AnyArray, FloatArray
 
 GrownTrees = _ext.GrownTrees
-"""Trees behind each other while a sum of them grows; ``arrays()`` are those of a forest."""
+"""Trees behind each other while a sum of them grows; ``arrays()`` are those of a forest. Made with
+a width they have vectors of so many numbers as values."""
 
 BUNDLING = _ext.Bundling.AUTO
 """Whether features share a byte where no row is outside the usual bins of two: always, never, or
@@ -22,6 +24,9 @@ _MOST = 2**31 - 1
 _LEAST_FACTOR, _MOST_FACTOR = 1e-20, 1e20
 _NO_NUMBERS, _NO_ROWS = np.empty(0, np.float32), np.empty(0, np.uint32)
 _NOT_KNOWN = (-1.0, -1.0)
+
+Limits = Sequence[tuple[float, float]]
+"""Of each output the largest magnitudes of gradients and hessians."""
 
 
 def check_factors(factors: FloatArray) -> None:
@@ -73,6 +78,8 @@ class GradientTreeSettings:
     """1, -1 or 0 per feature: the prediction must not fall, not rise, or may do both."""
     interactions: tuple[tuple[int, ...], ...] | None = None
     """Groups of features that may occur together on a path; they may overlap."""
+    bundles: bool = True
+    """Whether sparse features may share bytes; trees of vectors have a byte for each."""
 
     @property
     def moved_by(self) -> str:
@@ -155,7 +162,7 @@ class GradientGrower:
             settings.to_native(seed),
             learning_rate,
             n_threads,
-            BUNDLING,
+            BUNDLING if settings.bundles else _ext.Bundling.NEVER,
         )
         self._repeat = weights is None or are_repeats(weights)
         self._integers, exponent = np.empty(0, np.int64), 0
@@ -181,13 +188,18 @@ class GradientGrower:
         into: GrownTrees,
         *,
         sample: RowSample = ALL_ROWS,
-        largest: tuple[float, float] = _NOT_KNOWN,
+        largest: Limits | None = None,
     ) -> None:
         """Grow one tree and append it; the value of a node is ``-learning_rate * G / (H + l2)``.
 
+        Trees of vectors have one value per output, and splits by the sum of their gains. An output
+        whose second derivatives in a node add up to less than ``min_child_weight`` takes no part
+        there: its value is 0.
+
         Parameters
         ----------
-        gradients, hessians : (n_rows,) float32; no hessians: all 1
+        gradients, hessians : (n_rows,) float32; (n_outputs, n_rows) for trees of vectors; no
+            hessians: all 1
         into : the trees so far
         sample : the rows to grow on, and how they count beside their weights
         largest : largest magnitudes of gradients and hessians, if known; saves a look at all rows
@@ -199,12 +211,13 @@ class GradientGrower:
                 factors = self._factors * sample.factors
             if factors is not None:
                 gradients = gradients * factors
-                second = factors if hessians is None else hessians * factors
-        if sample.rows is not None or factors is not None:
-            largest = _NOT_KNOWN  # of what is grown on
+                ones = np.ones_like(gradients) if hessians is None else hessians
+                second = ones * factors
+        if sample.rows is not None or factors is not None or largest is None:
+            largest = [_NOT_KNOWN] * into.width  # of what is grown on
         self._native.grow(
-            gradients,
-            second,
+            gradients.reshape(-1),
+            second.reshape(-1),
             self._integers if sample.repeats is None else sample.repeats,
             self._repeat,
             self._weight_scale,
@@ -217,16 +230,21 @@ class GradientGrower:
         """Add the last of the trees to the scores of all rows, in place.
 
         It is the tree grown last; its values may be other ones by now. Rows it was not grown on
-        are sent down the tree by their bins.
+        are sent down the tree by their bins. Scores are (n_rows,), or for trees of vectors
+        (n_rows, n_outputs) in Fortran order.
         """
-        self._native.add_leaf_values(trees, scores)
+        flat = scores.T.reshape(-1)
+        if not np.shares_memory(flat, scores):
+            raise InvalidInput("Scores of several outputs must be in Fortran order.")
+        self._native.add_leaf_values(trees, flat)
 
     def settle_values(self, values: FloatArray) -> FloatArray:
         """Make the values that nodes of the tree grown last have of those of their rows alone.
 
         With ``path_smoothing`` each is drawn towards its parent's. Below a split on a constrained
         feature no value of one side may pass the middle of both children: whatever the values
-        were, the tree that has them is monotone afterwards.
+        were, the tree that has them is monotone afterwards. Values of trees of vectors are one
+        vector behind the other.
         """
         settled = values.copy()
         self._native.settle_values(settled)

@@ -173,7 +173,7 @@ def test_bad_settings_and_targets_are_refused():
     with pytest.raises(InvalidInput, match=r"Row 0 of y is -1\.0"):
         GradientBoostingRegressor(loss="gamma").fit(X, np.full(50, -1.0))
     with pytest.raises(InvalidInput, match="1d array"):
-        GradientBoostingRegressor().fit(X, np.column_stack([y, y]))
+        GradientBoostingRegressor().fit(X, np.zeros((50, 2, 2)))
 
 
 # Rounds one by one, and attributes

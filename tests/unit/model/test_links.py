@@ -18,9 +18,12 @@ def definition(link, scores):
     if link in BINARY_LINKS:
         odds = scores[:, 0] * (2.0 if link == "double_logistic" else 1.0)
         return np.column_stack([expit(-odds), expit(odds)])
-    return {"identity": lambda s: s, "softmax": lambda s: softmax(s, axis=1), "log": np.exp}[link](
-        scores
-    )
+    return {
+        "identity": lambda s: s,
+        "softmax": lambda s: softmax(s, axis=1),
+        "log": np.exp,
+        "increasing": lambda s: np.sort(s, axis=1),
+    }[link](scores)
 
 
 def of_width(link):
@@ -72,3 +75,12 @@ def test_scores_that_do_not_fit_are_refused():
     with pytest.raises(SpinneyError, match="unknown link"):
         apply_link("probit", SCORES)
     assert apply_link("softmax", SCORES[:0]).shape == (0, 4)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2, 3, 7, 16, 33])
+def test_rows_are_put_in_order_however_many_outputs_there_are(n_outputs):
+    rng = np.random.default_rng(n_outputs)
+    scores = rng.normal(size=(500, n_outputs)) * 10.0 ** rng.integers(-300, 300, (500, 1))
+    scores[::3] = np.round(scores[::3])  # ties
+    scores[7, 0] = np.inf
+    assert np.array_equal(apply_link("increasing", scores), np.sort(scores, axis=1))

@@ -28,12 +28,16 @@ class BoostedAnswers(Estimator):
         if isinstance(model, TreeForest):
             n_outputs = len(model.arrays["baseline"])
             in_turn = np.arange(len(model)) % n_outputs
+            to_all = np.full(len(model), -1)
+            expected, n_trees = (to_all, 1) if _has_vectors(model) else (in_turn, n_outputs)
             if (
-                len(model) % n_outputs
+                len(model) % n_trees
                 or model.output.aggregate != "sum"
-                or not np.array_equal(model.arrays["tree_output"], in_turn)
+                or not np.array_equal(model.arrays["tree_output"], expected)
             ):
-                raise InvalidModel("boosting adds a tree to every output in turn, in whole rounds")
+                raise InvalidModel(
+                    "boosting adds a tree to every output in turn, in whole rounds, or trees to all"
+                )
         super()._adopt(model)
 
     def _raw_scores(self, X: TableLike, offset: Any = None) -> FloatArray:
@@ -59,7 +63,7 @@ class BoostedAnswers(Estimator):
     def _offset_for(self, offset: Any, n_rows: int) -> FloatArray | float:
         """Read the offset of rows to be predicted; one that ``fit`` had must not be forgotten."""
         if offset is not None:
-            return read_offset(offset, n_rows, self.n_trees_per_iteration_)
+            return read_offset(offset, n_rows, len(self.model_.arrays["baseline"]))
         if getattr(self, "_has_offset", False):
             raise InvalidInput(
                 f"This {type(self).__name__} was fitted with offset=, and without it raw scores "
@@ -98,7 +102,7 @@ class BoostedAnswers(Estimator):
     def n_trees_per_iteration_(self) -> int:
         """Trees per round: one, or one per class if there are more than two."""
         check_is_fitted(self)
-        return len(self.model_.arrays["baseline"])
+        return 1 if _has_vectors(self.model_) else len(self.model_.arrays["baseline"])
 
     @property
     def n_iter_(self) -> int:
@@ -118,3 +122,8 @@ class BoostedAnswers(Estimator):
         check_is_fitted(self)
         gains = self.model_.feature_gains()
         return gains / (gains.sum() or 1.0)
+
+
+def _has_vectors(model: TreeForest) -> bool:
+    """Tell whether the leaves of each tree are vectors of several outputs."""
+    return int(model.arrays["values"].shape[1]) > 1

@@ -25,6 +25,7 @@ from spinney.ensembles.gradient.rows import (
     HeldOut,
     arrange_rows,
     bins_digest,
+    targets_of,
     warn_of_small_weights,
 )
 from spinney.ensembles.gradient.stopping import STOPS, Clock
@@ -123,10 +124,11 @@ class GradientBoosting(BoostedAnswers):
         """Read and bin everything; the folds are there if they decide how many rounds there are."""
         params = self._parameters()
         given.check(params)
-        intake = self._intake_settings(multi_output=False)
+        intake = self._intake_settings(**self._outputs_taken())
         reading = read_training_rows(given.X, given.y, given.sample_weight, intake)
         loss = self._loss(reading.target)
         self._check_reading(reading, loss)
+        reading = replace(reading, target=self._target(reading.target))
         seed = self._seed if self._goes_on() else self._draw_seed()
         settings = round_settings(params, reading.schema, loss, intake, seed=seed)
         stops, held_out = given.held_out(params, reading, seed, intake, loss.n_outputs)
@@ -182,6 +184,14 @@ class GradientBoosting(BoostedAnswers):
     def _loss(self, target: Target) -> Loss:
         """Choose the loss for what is to be learnt."""
 
+    def _outputs_taken(self) -> dict[str, Any]:
+        """Say whether y may have several columns, and if not, why; for the settings of intake."""
+        return {"multi_output": False}
+
+    def _target(self, given: Target) -> Target:
+        """Describe what the model predicts, which may be more than y has."""
+        return given
+
     def _parameters(self) -> dict[str, Any]:
         """Give all parameters there are, also those that a subclass does not offer."""
         return dict(self.get_params(deep=False))
@@ -190,7 +200,7 @@ class GradientBoosting(BoostedAnswers):
         """Say again how the model was learnt, as far as parameters are what they were."""
         self._check_parameters()
         loss = self._loss(self.model_.target)
-        intake = self._intake_settings(multi_output=False)
+        intake = self._intake_settings(**self._outputs_taken())
         params, schema = self._parameters(), self.model_.schema
         return loss, round_settings(params, schema, loss, intake, seed=self._seed)
 
@@ -203,12 +213,13 @@ class GradientBoosting(BoostedAnswers):
 
     def _check_reading(self, reading: Reading, loss: Loss) -> None:
         """Refuse what the loss is not defined for."""
-        loss.check(reading.y.reshape(-1), reading.kept)
+        loss.check(targets_of(reading), reading.kept)
 
     def _check_held_out(self, held_out: HeldOut, reading: Reading, loss: Loss) -> None:
         try:
             # With the largest target of all, targets that happen to be all zero are not refused.
-            loss.check(np.append(held_out.y, reading.y.max()))
+            largest = targets_of(reading).max(axis=0, keepdims=True)
+            loss.check(np.concatenate([held_out.y, largest]))
         except InvalidInput as error:
             raise InvalidInput(f"y_val: {error}") from error
 

@@ -32,7 +32,7 @@ class RoundView:
     def model(self) -> TreeForest:
         """The model so far, made when it is asked for."""
         forest = self._freeze(self._grown)
-        return forest[: self.round * len(self._grown.baseline)]
+        return forest[: self.round * self._grown.trees_per_round]
 
 
 Callback: TypeAlias = Callable[[RoundView], Any]

@@ -105,6 +105,9 @@ class _DropIn(GradientBoosting):
         params = super()._parameters()
         return {**_NOT_OFFERED, **params, "loss": _LOSSES[params["loss"]]}
 
+    def _outputs_taken(self) -> dict[str, Any]:
+        return {"multi_output": False}
+
     def _draw_seed(self) -> int:
         if isinstance(self.random_state, np.random.Generator):
             return seed_from(self.random_state)

@@ -10,7 +10,7 @@ from spinney.typing import FloatArray
 
 
 def read_offset(given: Any, n_rows: int, n_outputs: int, what: str = "offset") -> FloatArray:
-    """Read one number per row, or one per row and class, as (n_rows, n_outputs).
+    """Read one number per row, or one per row and class or output, as (n_rows, n_outputs).
 
     Examples
     --------
@@ -28,7 +28,7 @@ def read_offset(given: Any, n_rows: int, n_outputs: int, what: str = "offset") -
     if numbers.shape not in (shape, (n_rows, n_outputs)):
         raise InvalidInput(
             f"{what} has the shape {numbers.shape}: expected {shape}, one number per row"
-            f"{'' if n_outputs == 1 else ' and class'}, on the scale of raw scores."
+            f"{'' if n_outputs == 1 else ' and class or output'}, on the scale of raw scores."
         )
     numbers = numbers.reshape(n_rows, n_outputs)
     if not np.isfinite(numbers).all():

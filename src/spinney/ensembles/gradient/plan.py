@@ -131,6 +131,8 @@ def round_settings(
             "share one scale. Set monotonic_cst=None, or learn one class against the others."
         )
     symmetric = params["growth"] == "symmetric"
+    if loss.shares_trees:
+        _check_shared_trees(params, loss.n_outputs)
     return RoundSettings(
         max_rounds=params["max_iter"],
         learning_rate=params["learning_rate"],
@@ -153,12 +155,29 @@ def round_settings(
             max_features_per_tree=params["max_features_per_tree"],
             monotone=monotone,
             interactions=interaction_groups(params["interaction_cst"], schema.n_features, names),
+            bundles=not loss.shares_trees,
         ),
         exact_steps=params.get("leaf_steps") == "exact",
         leaves_count_rows=params.get("leaves_count_rows", False),
         seed=seed,
         n_threads=intake.n_threads,
     )
+
+
+def _check_shared_trees(params: Mapping[str, Any], n_outputs: int) -> None:
+    """Refuse what trees that several outputs share cannot have."""
+    if params["monotonic_cst"] is not None:
+        raise InvalidInput(
+            f"monotonic constraints are not supported for {n_outputs} outputs that share their "
+            "trees: a split that suits one of them need not suit the others. Set "
+            "monotonic_cst=None, or fit an estimator for each output."
+        )
+    if params["growth"] == "symmetric":
+        raise InvalidInput(
+            f"growth='symmetric' is for trees of one output, and y or quantile asks for "
+            f"{n_outputs} that share theirs. Set growth='leaf_wise' or 'level_wise', or fit an "
+            "estimator for each output."
+        )
 
 
 def _levels(params: Mapping[str, Any]) -> int:

@@ -1,24 +1,28 @@
 """Gradient boosting for numbers."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from sklearn.base import RegressorMixin
 
 from spinney.data.target import Target
 from spinney.ensembles.gradient.boosting import GradientBoosting
+from spinney.ensembles.gradient.outputs import (
+    QuantileLevels,
+    describe_levels,
+    outputs_taken,
+    pinball_score,
+    quantile_levels,
+    regression_loss,
+)
 from spinney.ensembles.gradient.rules import BOOSTING_RULES
 from spinney.ensembles.parameters import Choice, LossObject, Nothing, Real, Rule, either
 from spinney.errors import InvalidParameter
 from spinney.losses import Loss
-from spinney.losses.custom_loss import NUMBER_LINKS, custom_loss, through_inverse_link
-from spinney.losses.loss import REGRESSION_LOSSES, loss_named
+from spinney.losses.custom_loss import through_inverse_link
+from spinney.losses.loss import REGRESSION_LOSSES
 from spinney.model.saved_loss import SavedLoss, is_custom
 from spinney.typing import FloatArray, RandomState, TableLike
-
-_PARAMETER_OF = {"quantile": "quantile", "huber": "huber_delta", "tweedie": "tweedie_power"}
-"""Losses that have a parameter, and what it is called."""
 
 LOSS_PARAMETER_RULES: Mapping[str, Rule] = {
     "quantile": either(Real(0.0, 1.0, above=True, below=True), Nothing("other losses")),
@@ -33,6 +37,12 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     The model is the same, bit for bit, for every number of threads and every machine: sums are
     integers, draws are functions of what is drawn, and ``exp`` is our own.
 
+    y may have several columns: then a round is one tree, whose leaves hold a value for each, and
+    whose splits are those that remove most of the loss of all together. Bring them to one scale if
+    they are to count alike. ``min_child_weight`` holds for each of them by itself: where one falls
+    short of it in a leaf its value there is 0. ``monotonic_cst`` and ``growth="symmetric"`` are
+    refused.
+
     Parameters
     ----------
     loss : {"squared", "absolute", "huber", "quantile", "poisson", "gamma", "tweedie"} or object
@@ -41,9 +51,12 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         derivative by the raw score, or a pair with the second derivative; and, if it likes,
         ``hessian``, ``link``, ``inverse_link`` and ``start``. Both are compared before the first
         round. A file keeps the link and the name of the loss, no code.
-    quantile, huber_delta, tweedie_power : float
-        The quantile that loss "quantile" estimates; from where loss "huber" grows linearly; the
-        power of the mean that is the variance under loss "tweedie", between 1 and 2.
+    quantile : float or increasing sequence of floats
+        The quantile that loss "quantile" estimates. Several are estimated by one model, whose trees
+        they share: ``predict`` gives a column for each, and they never cross.
+    huber_delta, tweedie_power : float
+        From where loss "huber" grows linearly; the power of the mean that is the variance under
+        loss "tweedie", between 1 and 2.
     learning_rate : float
         Factor of every tree.
     max_iter : int
@@ -164,6 +177,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     _rules: ClassVar[Mapping[str, Rule]] = {
         "loss": either(Choice(tuple(REGRESSION_LOSSES)), LossObject()),
         **LOSS_PARAMETER_RULES,
+        "quantile": either(LOSS_PARAMETER_RULES["quantile"], QuantileLevels()),
         **BOOSTING_RULES,
         "leaf_steps": Choice(("exact", "newton")),
     }
@@ -172,7 +186,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         self,
         *,
         loss: Any = "squared",
-        quantile: float | None = None,
+        quantile: float | Sequence[float] | None = None,
         huber_delta: float = 1.0,
         tweedie_power: float = 1.5,
         learning_rate: float = 0.1,
@@ -257,31 +271,50 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _loss(self, target: Target) -> Loss:  # noqa: ARG002 - classifiers look at it
-        params = self._parameters()
-        if is_custom(params["loss"]):
-            return custom_loss(params["loss"], NUMBER_LINKS, "identity", 1)
-        loss = loss_named(params["loss"], REGRESSION_LOSSES)
-        name = _PARAMETER_OF.get(params["loss"])
-        if name is None:
-            return loss
-        if params[name] is None:
-            raise InvalidParameter(
-                f"{name}=None of {type(self).__name__}: loss={self.loss!r} needs it. Give a number "
-                "between 0 and 1; 0.5 is the median."
-            )
-        return replace(loss, parameter=float(params[name]))
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._outputs_taken()["multi_output"]
+        return tags
+
+    def _loss(self, target: Target) -> Loss:
+        return regression_loss(type(self).__name__, self._parameters(), target.n_outputs)
+
+    def _outputs_taken(self) -> dict[str, Any]:
+        return outputs_taken(self._parameters())
+
+    def _target(self, given: Target) -> Target:
+        levels = quantile_levels(self._parameters())
+        return given if levels is None else describe_levels(levels)
 
     def predict(self, X: TableLike, offset: Any = None) -> FloatArray:
-        """Give the expected value of each row; (n_rows,).
+        """Give the expected value of each row.
 
         ``offset`` are n numbers that are added to the raw scores; after a fit with ``offset`` they
         have to be given.
+
+        Returns
+        -------
+        (n_rows,), or (n_rows, n_outputs) if y had several columns, or if there are several
+        quantiles; those increase from column to column.
         """
         if is_custom(self.loss):
             return self._through_link(self._raw_scores(X, offset))[:, 0]
-        expected: FloatArray = self._predictions(X, offset)[:, 0]
-        return expected
+        return self._in_shape(self._predictions(X, offset))
+
+    def score(self, X: TableLike, y: Any, sample_weight: Any = None) -> float:
+        """Give the coefficient of determination; of several quantiles that of the pinball loss.
+
+        That is the mean over levels of ``sklearn.metrics.d2_pinball_score``: 1 is perfect, and a
+        constant quantile has 0. Of several outputs it is the mean over them.
+        """
+        levels = quantile_levels(self._parameters())
+        if levels is None:
+            return float(super().score(X, y, sample_weight))
+        return pinball_score(y, self.predict(X), levels, sample_weight)
+
+    @staticmethod
+    def _in_shape(predictions: FloatArray) -> FloatArray:
+        return predictions[:, 0] if predictions.shape[1] == 1 else predictions
 
     def _through_link(self, scores: FloatArray) -> FloatArray:
         if not is_custom(self.loss):
@@ -301,4 +334,4 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     def staged_predict(self, X: TableLike, offset: Any = None) -> Iterator[FloatArray]:
         """Give what ``predict`` would say after each round."""
         for scores in self._staged_scores(X, offset):
-            yield self._through_link(scores)[:, 0]
+            yield self._in_shape(self._through_link(scores))

@@ -12,9 +12,13 @@ from spinney.errors import InvalidInput, InvalidParameter
 from spinney.losses import Loss, PointLoss
 from spinney.losses.custom_loss import CustomLoss
 from spinney.losses.loss import RowDerivatives
+from spinney.losses.vector_loss import VectorLoss
 from spinney.resampling.row_sampling import RowSample, RowSampling, SampledRows
 from spinney.trees.gradient import GradientGrower, GradientTreeSettings
 from spinney.typing import FloatArray
+
+_WITH_OPTIMA = PointLoss | CustomLoss | VectorLoss
+"""Losses that may know the optimum of the rows of a leaf."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +79,8 @@ class Booster:
     def add_round(self, grown: BoostedSum, rows: BoostingRows) -> None:
         """Add one tree per output, each fitted to the derivatives at the scores so far.
 
-        ``rows`` are those of the booster, or divided into other parts.
+        Outputs that share their trees have one tree of vectors. ``rows`` are those of the booster,
+        or divided into other parts.
         """
         loss, settings, trees = self._loss, self.settings, grown.trees
         number = grown.n_rounds
@@ -88,11 +93,12 @@ class Booster:
             (at.gradients, at.hessians),
             settings.n_threads,
         )
-        for output, gradients in enumerate(at.gradients):
-            hessians = at.hessians[output] if at.hessians.size else None
-            self._grower.grow(gradients, hessians, trees, sample=sample, largest=at.limits[output])
+        for of_tree in grown.outputs_of_trees:
+            hessians = at.hessians[of_tree] if at.hessians.size else None
+            limits = at.limits[of_tree]
+            self._grower.grow(at.gradients[of_tree], hessians, trees, sample=sample, largest=limits)
             self._change_leaves(grown, rows, sample)
-            self._grower.add_leaf_values(trees, grown.scores[:, output])
+            self._grower.add_leaf_values(trees, grown.scores[:, of_tree])
 
     def _sampled_rows(self, rows: BoostingRows) -> SampledRows:
         """Give what samplers know of the training rows, worked out once."""
@@ -107,7 +113,7 @@ class Booster:
     def _change_leaves(self, grown: BoostedSum, rows: BoostingRows, sample: RowSample) -> None:
         """Give the tree grown last the values that its loss wants in place of Newton's steps."""
         loss, rate = self._loss, self.settings.learning_rate
-        if isinstance(loss, PointLoss | CustomLoss) and loss.has_order_statistic_leaves:
+        if isinstance(loss, _WITH_OPTIMA) and loss.has_order_statistic_leaves:
             best = loss.best_leaf_values(
                 rows.y,
                 grown.raw,

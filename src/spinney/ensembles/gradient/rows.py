@@ -68,7 +68,8 @@ class BoostingRows:
     tables: list[Table]
     """The same rows before they were binned, one table behind the other; empty once forgotten."""
     y: AnyArray
-    """(n_rows,) codes of classes, in a byte if there are two, or numbers."""
+    """(n_rows,) codes of classes, in a byte if there are two, or numbers; (n_rows, n_outputs) in
+    Fortran order if there are several."""
     weights: FloatArray | None
     factors: FloatArray | None
     """Factors of the loss of rows, beside the weights: class weights."""
@@ -102,7 +103,7 @@ def arrange_rows(
     """
     if isinstance(held_out, HeldOut):
         return _with_own_table(reading, factors, held_out, settings, offset)
-    y = _compact(reading.y.reshape(len(reading.y), -1)[:, 0], reading.target)
+    y = _compact(targets_of(reading), reading.target)
     in_loss = weights_in_loss(reading.weights, factors)
     weights, validation = reading.weights, None
     train = Part(None, in_loss, in_loss is not None)
@@ -126,6 +127,12 @@ def arrange_rows(
     if isinstance(reading.table, TableRows):
         return _among_shared(arranged, reading.table)
     return arranged
+
+
+def targets_of(reading: Reading) -> FloatArray:
+    """Give the targets of rows; (n_rows,), or (n_rows, n_outputs) if there are several."""
+    y = reading.y.reshape(len(reading.y), -1)
+    return y[:, 0] if y.shape[1] == 1 else y
 
 
 def _among_shared(rows: BoostingRows, table: TableRows) -> BoostingRows:
@@ -153,12 +160,13 @@ def _among_shared(rows: BoostingRows, table: TableRows) -> BoostingRows:
 def _compact(y: FloatArray, target: Target) -> AnyArray:
     """Give codes of classes no more memory than they need; numbers stay as they are."""
     if target.classes is None:
-        return np.ascontiguousarray(y)
+        return np.asfortranarray(y)  # also of one column: contiguous
     return y.astype(np.uint8 if len(target.classes) <= 2 else np.int32)
 
 
-def _spread(values: AnyArray, table: TableRows, elsewhere: float) -> AnyArray:
-    everywhere = np.full(table.n_shared, elsewhere)
+def _spread(values: AnyArray, table: TableRows, elsewhere: float | AnyArray) -> AnyArray:
+    everywhere = np.empty((table.n_shared, *values.shape[1:]), values.dtype, order="F")
+    everywhere[:] = elsewhere
     everywhere[table.numbers] = values
     return everywhere
 
@@ -194,7 +202,7 @@ def _with_own_table(
         reading.target,
         BinnedTable(np.concatenate(bins), binner.features),
         tables,
-        _compact(np.concatenate([reading.y.reshape(n, -1)[:, 0], held_out.y]), reading.target),
+        _compact(np.concatenate([targets_of(reading), held_out.y]), reading.target),
         weights,
         None if factors is None else np.append(factors, np.ones(more)),
         Part(np.arange(n, dtype=np.uint32), np.append(ones, np.zeros(more)), in_loss is not None),
@@ -255,7 +263,13 @@ def _held_out(
     )
     weights = read_weights(sample_weight_val, table.n_rows)
     if reading.target.classes is None:
-        numbers = read_numbers(y_val, table.n_rows, name, multi_output=False)
+        shape = targets_of(reading).shape[1:]
+        numbers = read_numbers(y_val, table.n_rows, name, multi_output=bool(shape))
+        if numbers.shape[1:] != shape:
+            raise InvalidInput(
+                f"y_val has the shape {numbers.shape}, but y has {reading.y.shape[1]} outputs. "
+                "Give one column for each of them."
+            )
         return HeldOut(table, numbers, weights)
     labels = read_labels(y_val, table.n_rows, name)
     codes = {label: code for code, label in enumerate(reading.target.classes.tolist())}

@@ -86,7 +86,7 @@ class Watch:
         if self.validation is not None:
             grown.validation_scores.append(self.validation(grown))
         if self.progress.is_shown:
-            self.progress.show(len(grown.trees) // len(grown.baseline), self._words(grown))
+            self.progress.show(grown.n_rounds_begun, self._words(grown))
 
     def look(self, grown: BoostedSum) -> str | None:
         """Measure the sum after a round, and give the reason to stop there is, if any."""
@@ -102,7 +102,7 @@ class Watch:
         if not self.callbacks or self.freeze is None:
             return False
         view = RoundView(
-            len(grown.trees) // len(grown.baseline),
+            grown.n_rounds_begun,
             grown.train_scores[-1],
             grown.validation_scores[-1] if self.validation is not None else None,
             self.clock.seconds,

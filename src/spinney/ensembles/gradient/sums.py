@@ -18,7 +18,7 @@ class BoostedSum:
 
     baseline: FloatArray
     scores: FloatArray
-    """(n_rows, n_outputs), in Fortran order: a tree adds to one output."""
+    """(n_rows, n_outputs), in Fortran order: a tree adds to one output, or to all."""
     trees: GrownTrees = field(default_factory=GrownTrees)
     n_rounds: int = 0
     """Whole rounds; during a round there are more trees."""
@@ -37,7 +37,8 @@ class BoostedSum:
         offset = None if rows.offset is None else rows.train.take(rows.offset)
         baseline = loss.start(rows.train.take(rows.y), of_train, offset)
         scores = np.repeat(baseline[:, np.newaxis], rows.n_rows, axis=1).T
-        return cls(baseline, scores, offset=rows.offset)
+        width = loss.n_outputs if loss.shares_trees else 1
+        return cls(baseline, scores, GrownTrees(width), offset=rows.offset)
 
     @classmethod
     def resume(cls, rows: BoostingRows, model: TreeForest, n_threads: int) -> "BoostedSum":
@@ -45,14 +46,34 @@ class BoostedSum:
         scores = [model.raw_scores(table, n_threads=n_threads) for table in rows.tables]
         baseline = model.arrays["baseline"]
         together = np.asfortranarray(np.concatenate(scores))
-        n_rounds = len(model) // len(baseline)
-        grown = cls(baseline, together, n_rounds=n_rounds, offset=rows.offset)
-        grown.trees.append_all(flat_arrays(model.arrays))
+        trees = GrownTrees(model.arrays["values"].shape[1])
+        trees.append_all(flat_arrays(model.arrays))
+        grown = cls(baseline, together, trees, offset=rows.offset)
+        grown.n_rounds = grown.n_rounds_begun
         return grown
+
+    @property
+    def outputs_of_trees(self) -> list[slice]:
+        """The outputs that each tree of a round adds to: one after the other, or all at once."""
+        if self.trees.width > 1:
+            return [slice(None)]
+        return [slice(output, output + 1) for output in range(len(self.baseline))]
+
+    @property
+    def trees_per_round(self) -> int:
+        """One per output, or one of vectors."""
+        return 1 if self.trees.width > 1 else len(self.baseline)
+
+    @property
+    def n_rounds_begun(self) -> int:
+        """Rounds whose trees are there, also those that are not counted as whole yet."""
+        return len(self.trees) // self.trees_per_round
 
     @property
     def tree_sum(self) -> TreeSum:
         """The trees so far, ready to be frozen."""
+        if self.trees.width > 1:
+            return TreeSum(self.trees.arrays(), self.baseline)
         in_turn = np.arange(len(self.trees), dtype=np.int32) % len(self.baseline)
         return TreeSum(self.trees.arrays(), self.baseline, in_turn)
 
@@ -63,11 +84,11 @@ class BoostedSum:
 
     def end_round(self) -> None:
         """Count the trees and measurements that are there now as whole rounds."""
-        self.n_rounds = len(self.trees) // len(self.baseline)
+        self.n_rounds = self.n_rounds_begun
         self._n_scores = (len(self.train_scores), len(self.validation_scores))
 
     def drop_unfinished_round(self) -> None:
         """Forget trees and measurements of a round that did not come to its end."""
-        self.trees.truncate(self.n_rounds * len(self.baseline))
+        self.trees.truncate(self.n_rounds * self.trees_per_round)
         del self.train_scores[self._n_scores[0] :]
         del self.validation_scores[self._n_scores[1] :]

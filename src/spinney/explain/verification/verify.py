@@ -32,6 +32,8 @@ from spinney.model import TreeForest
 
 BUDGET = 10_000
 """Boxes per claim: some seconds for a hundred trees of 31 leaves."""
+_MIXING = frozenset({"softmax", "increasing"})
+"""Links whose predictions depend on several raw scores."""
 
 
 def verify(
@@ -177,12 +179,12 @@ class _Asked:
         raise InvalidParameter(
             f"bounds of a model with {len(self._names)} outputs: {shorten(self._names)}. Choose "
             f"one with output={self._names[0]!r}."
-            + (" The bounds are then those of its raw score." if link == "softmax" else "")
+            + (" The bounds are then those of its raw score." if link in _MIXING else "")
         )
 
     def _scale(self, output: int) -> Scale:
         forest = self._space.forest
-        is_raw = forest.output.link == "softmax"
+        is_raw = forest.output.link in _MIXING
         what = "the raw score" if is_raw else "the prediction"
         if forest.target.classes is not None and not is_raw:
             what = "the probability"

@@ -63,6 +63,7 @@ const LINKS = {
   double_logistic: (scores) => logistic(scores[0], 2.0),
   softmax,
   log: (scores) => scores.map(exactExp),
+  increasing: (scores) => scores.slice().sort((a, b) => a - b),
 };
 
 class Forest {

@@ -19,6 +19,7 @@ _WHAT = {
     "double_logistic": "the trees add up to half the log-odds",
     "softmax": "the trees add up to a score per class (softmax)",
     "log": "the trees add up to the logarithm of the prediction",
+    "increasing": "the trees add up to quantiles, which are then put in order",
 }
 _TASKS = {
     "binary": "classification, two classes",
