@@ -121,7 +121,7 @@ def _codes_of_sizes(group: Any, n_rows: int, name: str) -> IntArray:
             f"{name}[{place}] is {sizes[place]}: expected the number of rows of a query, 1 or "
             "more. Leave out queries without rows."
         )
-    total = int(sizes.sum())
+    total = int(sum(sizes.tolist()))  # of any size
     if total != n_rows:
         hint = " Labels of queries, one per row, are qid." if len(sizes) == n_rows else ""
         raise InvalidInput(
