@@ -1,22 +1,16 @@
 """Gradient boosting for orders: learning to rank."""
 
-from collections.abc import Iterator, Mapping
-from time import monotonic
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-from spinney.data.queries import read_gains
-from spinney.data.target import Target
-from spinney.ensembles.gradient.boosting import GradientBoosting
-from spinney.ensembles.gradient.callbacks import read_callbacks
-from spinney.ensembles.gradient.queries import GivenQueries
+from spinney.ensembles.gradient.query_boosting import QueryBoosting
 from spinney.ensembles.gradient.rules import BOOSTING_RULES
 from spinney.ensembles.parameters import Boolean, Checked, Choice, Integer, Nothing, Rule, either
-from spinney.losses.ranking import RANKING_LOSSES, RANKING_METRICS, RankingLoss
-from spinney.theory.ranking_quality import average_precision, ndcg
-from spinney.typing import FloatArray, RandomState, TableLike
+from spinney.losses.ranking import RANKING_LOSSES, RANKING_METRICS
+from spinney.typing import RandomState
 
 
-class GradientBoostingRanker(GradientBoosting):
+class GradientBoostingRanker(QueryBoosting):
     """Gradient boosting of histogram trees that puts the rows of each query into order.
 
     Rows belong to queries, and ``y`` says how relevant each row is to its query. The model gives
@@ -51,8 +45,16 @@ class GradientBoostingRanker(GradientBoosting):
         Rounds of boosting.
     max_leaf_nodes, max_depth : int or None
         Size of a tree.
-    growth : {"leaf_wise", "level_wise"}
-        Best leaf first, or level by level.
+    growth : {"leaf_wise", "level_wise", "symmetric"}
+        Best leaf first, level by level, or level by level with the same split at all nodes of a
+        level, as CatBoost's trees: the one that removes most loss in all together. A node that has
+        less than ``min_samples_leaf`` on one side of it stays whole. There are ``max_depth``
+        levels, and no more than ``2**levels <= max_leaf_nodes`` allows: 4 by default, 6 if both are
+        None, at most 16; ``min_split_gain``, ``prune_gain``, ``max_features`` are those of a level.
+    splitter : {"best", "random"}
+        Whether every cut of a feature is judged at a node, or one that is drawn between the lowest
+        and the highest bin of its rows (of categories: a place in their order). Missing values go
+        where they remove more loss either way. LightGBM's ``extra_trees``.
     min_samples_leaf : int
         Least weight of rows in a leaf.
     min_child_weight : float
@@ -62,6 +64,10 @@ class GradientBoostingRanker(GradientBoosting):
         Penalties of leaf values.
     max_delta_step : float or None
         Largest step of a leaf, before the learning rate.
+    path_smoothing : float
+        Rows by which the value of every node is drawn towards that of its parent: with ``n`` rows
+        of its own (by weight) it is ``(n * own + path_smoothing * parent) / (n + path_smoothing)``.
+        Splits are judged by these values. LightGBM's ``path_smooth``.
     min_split_gain, prune_gain : float
         Loss that a split must remove more than to be made; and that a split with no other below
         it must remove to be kept, once the tree is grown, so that a weak split above a strong one
@@ -69,6 +75,16 @@ class GradientBoostingRanker(GradientBoosting):
         ``tree_method="exact"``, and twice ``min_split_gain`` for its histograms.
     subsample : float
         Share of rows drawn for each round; its trees are grown on those alone.
+    sampler : {"uniform", "one_side", "minimal_variance", "bayesian", "poisson"}
+        How rows of a round are drawn. "uniform": each with the same probability. "one_side" and
+        "minimal_variance": rows with large derivatives sooner, and those that are drawn count by
+        the inverse of their probability. "bayesian": rows count by random factors. "poisson": rows
+        count as often as a bootstrap draws them, ``subsample`` times on average.
+    top_rate : float
+        Share of the rows, with the largest gradients, that always stay under "one_side".
+    bagging_temperature : float
+        Power of the exponential factors of "bayesian": 0 makes them all 1, 1 is the Bayesian
+        bootstrap.
     max_features, max_features_per_tree : float
         Share of the features drawn at each node, and for each tree, to choose from, rounded up; a
         node draws from those of its tree that ``interaction_cst`` allows.
@@ -102,7 +118,7 @@ class GradientBoostingRanker(GradientBoosting):
     verbose : int
         1: show a bar with the time left, in terminals and notebooks. 2: lines elsewhere, too.
     random_state : int, Generator, RandomState or None
-        Decides draws of rows and features and of the queries for early stopping.
+        Decides draws of rows, features and cuts and of the queries for early stopping.
     n_jobs : int or None
         Threads; None for all this process may use.
 
@@ -136,7 +152,6 @@ class GradientBoostingRanker(GradientBoosting):
     True
     """
 
-    _task = "ranking"
     _rules: ClassVar[Mapping[str, Rule]] = {
         "loss": Choice(RANKING_LOSSES),
         "truncation": Integer(1),
@@ -161,14 +176,19 @@ class GradientBoostingRanker(GradientBoosting):
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         growth: str = "leaf_wise",
+        splitter: str = "best",
         min_samples_leaf: int = 20,
         min_child_weight: float = 1e-3,
         l2_regularization: float = 0.0,
         l1_regularization: float = 0.0,
         max_delta_step: float | None = None,
+        path_smoothing: float = 0.0,
         min_split_gain: float = 0.0,
         prune_gain: float = 0.0,
         subsample: float = 1.0,
+        sampler: str = "uniform",
+        top_rate: float = 0.2,
+        bagging_temperature: float = 1.0,
         max_features: float = 1.0,
         max_features_per_tree: float = 1.0,
         max_bins: int = 255,
@@ -199,14 +219,19 @@ class GradientBoostingRanker(GradientBoosting):
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.growth = growth
+        self.splitter = splitter
         self.min_samples_leaf = min_samples_leaf
         self.min_child_weight = min_child_weight
         self.l2_regularization = l2_regularization
         self.l1_regularization = l1_regularization
         self.max_delta_step = max_delta_step
+        self.path_smoothing = path_smoothing
         self.min_split_gain = min_split_gain
         self.prune_gain = prune_gain
         self.subsample = subsample
+        self.sampler = sampler
+        self.top_rate = top_rate
+        self.bagging_temperature = bagging_temperature
         self.max_features = max_features
         self.max_features_per_tree = max_features_per_tree
         self.max_bins = max_bins
@@ -225,140 +250,3 @@ class GradientBoostingRanker(GradientBoosting):
         self.verbose = verbose
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def fit(  # type: ignore[override] # queries in place of groups and times
-        self,
-        X: TableLike,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        qid: Any = None,
-        group: Any = None,
-        offset: Any = None,
-        X_val: TableLike = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-        qid_val: Any = None,
-        group_val: Any = None,
-        offset_val: Any = None,
-        callbacks: Any = None,
-    ) -> Self:
-        """Add trees that pull relevant rows of a query before the others.
-
-        An interrupt (Ctrl-C) keeps the rounds learnt so far, and warns.
-
-        Parameters
-        ----------
-        X : table of n rows
-            pandas, polars or Arrow table, NumPy array, SciPy sparse matrix.
-        y : n whole numbers
-            How relevant rows are: 0 is not relevant, and every further grade is more so.
-        sample_weight : n numbers, optional
-            The same for all rows of a query: a weight of k counts as the query k times. Rows of
-            weight 0 are as if absent. Without queries, whole weights repeat rows in the one query.
-        qid : n labels, optional
-            The query of each row. Rows of a query need not be neighbours.
-        group : sizes, optional
-            In place of ``qid``: how many neighbouring rows are a query, one query after the other.
-            Without both, all rows are one query.
-        offset : n numbers, optional
-            Scores that are known before; trees are added to them. ``predict`` has to be given
-            them too.
-        X_val, y_val, sample_weight_val, qid_val, group_val, offset_val : optional
-            Rows to measure rounds on, for early stopping, in place of queries split off X. Their
-            weights count in the score only.
-        callbacks : callable or list of callables, optional
-            Called after every round with a view of it: ``round``, ``train_score``,
-            ``validation_score``, ``seconds``, and ``model``, which is made when it is asked for.
-            One that gives True ends the fit after this round.
-
-        Returns
-        -------
-        self
-        """
-        began = monotonic()
-        self._check_parameters()
-        given = GivenQueries(
-            X=X,
-            y=y,
-            sample_weight=sample_weight,
-            qid=qid,
-            group=group,
-            offset=offset,
-            X_val=X_val,
-            y_val=y_val,
-            sample_weight_val=sample_weight_val,
-            qid_val=qid_val,
-            group_val=group_val,
-            offset_val=offset_val,
-        )
-        return self._fit(given, began, read_callbacks(callbacks))
-
-    def predict(self, X: TableLike, offset: Any = None) -> FloatArray:
-        """Give the score of each row; (n_rows,). More is earlier in the order of its query.
-
-        ``offset`` are n numbers that are added; after a fit with ``offset`` they have to be given.
-        """
-        scores: FloatArray = self._predictions(X, offset)[:, 0]
-        return scores
-
-    def staged_predict(self, X: TableLike, offset: Any = None) -> Iterator[FloatArray]:
-        """Give what ``predict`` would say after each round."""
-        for scores in self._staged_scores(X, offset):
-            yield scores[:, 0]
-
-    def score(
-        self,
-        X: TableLike,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        qid: Any = None,
-        group: Any = None,
-        offset: Any = None,
-    ) -> float:
-        """Give the mean over queries of NDCG, or of what ``scoring`` says, at ``eval_at``.
-
-        Of rows with equal scores the mean over all their orders is taken; a query without any
-        relevant row counts as 1.
-
-        Parameters
-        ----------
-        X : table of n rows
-        y : n whole numbers
-        sample_weight : n numbers, optional
-            The same for all rows of a query; without queries whole numbers, which repeat rows.
-        qid, group : n labels, or sizes
-            The query of each row; without both, all rows are one query.
-        offset : n numbers, optional
-        """
-        scores, k = self.predict(X, offset), self.eval_at
-        given: dict[str, Any] = {"qid": qid, "group": group, "sample_weight": sample_weight}
-        if self._metric() == "map":
-            return average_precision(y, scores, k=k, **given).mean
-        return ndcg(y, scores, k=k, label_gain=self.label_gain, **given).mean
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
-    def _metric(self) -> str:
-        if self.scoring != "loss":
-            return self.scoring
-        return "map" if self.loss == "map" else "ndcg"
-
-    def _parameters(self) -> dict[str, Any]:
-        return {**super()._parameters(), "scoring": "loss"}  # the metric is part of the loss
-
-    def _loss(self, target: Target) -> RankingLoss:  # noqa: ARG002 - classifiers look at it
-        gains = read_gains(self.label_gain)
-        return RankingLoss(
-            name=self.loss,
-            gains=gains,
-            n_gains=None if self.label_gain is None else len(gains),
-            truncation=int(self.truncation),
-            normalize=bool(self.normalize),
-            metric=self._metric(),
-            eval_at=None if self.eval_at is None else int(self.eval_at),
-        )
