@@ -60,6 +60,7 @@ void bind_explain_boxes(nb::module_& module);
 void bind_leaf_rows(nb::module_& module);
 void bind_losses(nb::module_& module);
 void bind_model(nb::module_& module);
+void bind_ranking(nb::module_& module);
 void bind_resampling(nb::module_& module);
 void bind_split_planes(nb::module_& module);
 void bind_trees(nb::module_& module);

@@ -38,6 +38,7 @@ NB_MODULE(_ext, module) {
     spinney::bindings::bind_data(module);
     spinney::bindings::bind_explain_boxes(module);
     spinney::bindings::bind_losses(module);
+    spinney::bindings::bind_ranking(module);
     spinney::bindings::bind_model(module);
     spinney::bindings::bind_explain(module);
     spinney::bindings::bind_trees(module);

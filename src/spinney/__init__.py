@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from spinney.ensembles.gradient.drop_in import (
         HistGradientBoostingRegressor as HistGradientBoostingRegressor,
     )
+    from spinney.ensembles.gradient.ranker import GradientBoostingRanker as GradientBoostingRanker
     from spinney.ensembles.gradient.regressor import (
         GradientBoostingRegressor as GradientBoostingRegressor,
     )
@@ -135,6 +136,7 @@ ESTIMATORS = {
     "FunctionalGradientBoostingClassifier": "spinney.ensembles.functional.classifier",
     "FunctionalGradientBoostingRegressor": "spinney.ensembles.functional.regressor",
     "GradientBoostingClassifier": "spinney.ensembles.gradient.classifier",
+    "GradientBoostingRanker": "spinney.ensembles.gradient.ranker",
     "GradientBoostingRegressor": "spinney.ensembles.gradient.regressor",
     "HistGradientBoostingClassifier": "spinney.ensembles.gradient.drop_in",
     "HistGradientBoostingRegressor": "spinney.ensembles.gradient.drop_in",
@@ -197,6 +199,7 @@ __all__ = [
     "FunctionalGradientBoostingClassifier",
     "FunctionalGradientBoostingRegressor",
     "GradientBoostingClassifier",
+    "GradientBoostingRanker",
     "GradientBoostingRegressor",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",

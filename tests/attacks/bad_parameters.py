@@ -160,6 +160,82 @@ def categorical_dates() -> Any:
     return classify(dates, categorical_features=[0])
 
 
+# Ranking
+
+RANKER: dict[str, tuple[Any, ...]] = {
+    "loss": ("ndgc", None, 1, "squared"),
+    "truncation": (0, -1, 2.5, NAN, "30", True, None),
+    "normalize": (1, None, "yes"),
+    "label_gain": ("abc", [1, 0], [], [-1.0, 0.0], [0.0, NAN], [[1], [2]], 1.5),
+    "scoring": ("r2", None, "ndgc", len),
+    "eval_at": (0, -1, 2.5, NAN, "10", True, [5]),
+}
+
+
+def rank(**given: Any) -> Any:
+    """Fit a ranker; what is no argument of ``fit`` is a parameter."""
+    import spinney
+
+    of_fit = ("sample_weight", "qid", "group", "X_val", "y_val", "qid_val", "group_val")
+    arguments = {name: given.pop(name) for name in of_fit if name in given}
+    X, y = given.pop("X", X4), given.pop("y", [0, 1, 0, 1])
+    return spinney.GradientBoostingRanker(**given).fit(X, y, **arguments)
+
+
+for _parameter, _values in RANKER.items():
+    for _value in _values:
+        add(
+            f"{_parameter}_of_a_ranker_is_{_slug(_value)}",
+            lambda p=_parameter, v=_value: rank(**{p: v}),
+            _parameter,
+        )
+
+
+@bad(r"qid and group are both given")
+def queries_given_twice() -> Any:
+    return rank(qid=[0, 0, 1, 1], group=[2, 2])
+
+
+@bad(r"group adds up to 3, but there are 4 rows")
+def sizes_of_queries_that_lack_a_row() -> Any:
+    return rank(group=[2, 1])
+
+
+@bad(r"group\[1\] is 0: expected the number of rows of a query")
+def query_without_rows() -> Any:
+    return rank(group=[4, 0])
+
+
+@bad(r"group adds up to 18446744073709551614")
+def sizes_of_queries_beyond_memory() -> Any:
+    return rank(group=[2**63 - 1, 2**63 - 1])
+
+
+@bad(r"sample_weight is 1 in row 0 and 2 in row 1 of the same query")
+def weights_that_divide_a_query() -> Any:
+    return rank(qid=[0, 0, 1, 1], sample_weight=[1, 2, 1, 1])
+
+
+@bad(r"expected whole weights that add up to")
+def weights_that_would_repeat_rows_for_ever() -> Any:
+    return rank(sample_weight=[1, 1, 1, 1e15])
+
+
+@bad(r"Row 2 of y is -1: relevance is a whole number from 0")
+def negative_relevance() -> Any:
+    return rank(y=[0, 1, -1, 1])
+
+
+@bad(r"Row 3 of y is 32: .*label_gain")
+def relevance_beyond_exponential_gains() -> Any:
+    return rank(y=[0, 1, 0, 32])
+
+
+@bad(r"qid_val or group_val was not")
+def validation_rows_of_no_query() -> Any:
+    return rank(qid=[0, 0, 1, 1], X_val=X4, y_val=[0, 1, 0, 1], early_stopping=True)
+
+
 # Before fit
 
 

@@ -149,6 +149,18 @@ def _boosted() -> Fitted:
     return boosted.fit(frame(), target())
 
 
+def _ranked() -> Fitted:
+    ranked = spinney.GradientBoostingRanker(
+        max_iter=3,
+        max_leaf_nodes=4,
+        min_samples_leaf=5,
+        label_gain=[0, 1, 4],
+        early_stopping=True,
+        random_state=7,
+    )
+    return ranked.fit(frame(), np.arange(N_ROWS) % 3, qid=np.arange(N_ROWS) // 8)
+
+
 def scattered(n_columns: int, first: int = 1) -> Any:
     """Many numbers from 0 to 1 without an order, and without a generator."""
     size = N_DEEP_ROWS * n_columns
@@ -328,6 +340,7 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "generator": _generator,
     "legacy_generator": _legacy_generator,
     "boosted": _boosted,
+    "ranked": _ranked,
     "packed_classes": _packed_classes,
     "packed_numbers": _packed_numbers,
     "robust_sum": _robust_sum,

@@ -14,7 +14,11 @@ import pandas as pd
 import pytest
 
 import spinney
-from spinney import GradientBoostingClassifier, GradientBoostingRegressor
+from spinney import (
+    GradientBoostingClassifier,
+    GradientBoostingRanker,
+    GradientBoostingRegressor,
+)
 from spinney.errors import InvalidParameter
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide"
@@ -118,7 +122,7 @@ def native_parameters(page):
     import xgboost
 
     names = {"quantile_alpha"}  # no default, so without it there is no objective
-    objectives = ("reg:tweedie", "reg:pseudohubererror", "multi:softprob")
+    objectives = ("reg:tweedie", "reg:pseudohubererror", "multi:softprob", "rank:ndcg")
     for objective in objectives:
         classes = 2 * objective.startswith("multi")
         setting = {"objective": objective, "booster": "dart", "num_class": classes, "nthread": 1}
@@ -196,7 +200,8 @@ def our_names():
         )
         names |= {name for name in dir(folds) if not name.startswith("_")} | parameters(one)
         names |= parameters(one.fit) | parameters(one.predict)
-    return names
+    ranker = GradientBoostingRanker
+    return names | parameters(ranker) | parameters(ranker.fit) | parameters(ranker.predict)
 
 
 def check_ours(span, allowed):
@@ -219,7 +224,7 @@ def check_ours(span, allowed):
 
 
 def accepted(name, value):
-    for one in (*OURS, spinney.RandomForestClassifier):
+    for one in (*OURS, GradientBoostingRanker, spinney.RandomForestClassifier):
         if name in parameters(one):
             try:
                 one(**{name: value})._check_parameters()

@@ -67,6 +67,8 @@ def test_every_ensemble_takes_the_frame_as_it_is(name):
     frame, target = mixed_frame(120)
     if name.endswith("Classifier"):
         target = np.where(target > 0.3, "high", "low")
+    elif name.endswith("Ranker"):
+        target = np.where(target > 0.3, 1, 0)
     model = getattr(spinney, name)()
     if name in LINEAR:  # they add features up, and a town is no number
         with pytest.raises(SpinneyError, match="'town'"):

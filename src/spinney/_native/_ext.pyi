@@ -141,6 +141,24 @@ def leaf_optima(loss: tuple[str, float], targets_and_scores: tuple[Annotated[NDA
     Best constant of each node, whose rows are rows[first[i]:last[i]]; weights empty: all 1.
     """
 
+def tie_keys(bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.uint64]:
+    """A number for every row that depends on its bins alone."""
+
+class RankedQueries:
+    """The rows of some queries, to be ranked."""
+
+    def __init__(self, labels_and_gains: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def fill_derivatives(self, loss: tuple[str, int, bool], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], gradients: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], hessians: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu')], n_threads: int) -> tuple[float, float]:
+        """
+        Derivatives of a loss (its name, truncation, normalize) by the scores of all rows; gives the largest magnitudes of both.
+        """
+
+    def measure(self, metric: str, k: int, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
+        """
+        NDCG or average precision of the first k places of each query; k of 0: all.
+        """
+
 class Forest:
     """A frozen forest, checked when it is made."""
 

@@ -122,11 +122,11 @@ def _read_target(
     name = settings.estimator_name
     if settings.task == "unsupervised":
         return Target("unsupervised"), np.zeros(n_rows), weights
-    if settings.task == "regression":
+    if settings.task in ("regression", "ranking"):
         several, why = settings.multi_output, settings.why_one
         numbers = read_numbers(y, n_rows, name, multi_output=several, why_one=why)
         targets = numbers.reshape(n_rows, -1)
-        return Target("regression", n_outputs=targets.shape[1]), targets, weights
+        return Target(settings.task, n_outputs=targets.shape[1]), targets, weights
     labels = read_labels(y, n_rows, estimator_name=name)
     weights = class_weights(settings.class_weight, labels, weights)
     # A class all of whose rows weigh nothing is as if absent.

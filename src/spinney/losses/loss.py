@@ -51,6 +51,11 @@ class Loss(abc.ABC):
     """Whether a round has one tree, with a vector of all outputs in each leaf."""
 
     @property
+    def measured_as(self) -> tuple[str, float]:
+        """Name of what rounds are measured by, and what measurements are multiplied by to be it."""
+        return "loss", -1.0
+
+    @property
     def has_constant_hessian(self) -> bool:
         """Whether all second derivatives are 1."""
         return False
@@ -94,6 +99,10 @@ class Loss(abc.ABC):
         self, y: FloatArray, scores: FloatArray, weights: FloatArray | None, n_threads: int
     ) -> float:
         """Weighted sum over rows."""
+
+    def weight_measured(self, weights: FloatArray | None, n_rows: int) -> float:
+        """Weight that ``total`` is a sum over; rows of weight 0 take no part."""
+        return float(n_rows) if weights is None else exact_total(weights[weights > 0])
 
     def mean(
         self, y: FloatArray, scores: FloatArray, weights: FloatArray | None, n_threads: int = 1

@@ -62,6 +62,9 @@ from spinney.theory.ranking_curves import PrecisionRecallCurve as PrecisionRecal
 from spinney.theory.ranking_curves import RocCurve as RocCurve
 from spinney.theory.ranking_curves import precision_recall_curve as precision_recall_curve
 from spinney.theory.ranking_curves import roc_curve as roc_curve
+from spinney.theory.ranking_quality import RankingQuality as RankingQuality
+from spinney.theory.ranking_quality import average_precision as average_precision
+from spinney.theory.ranking_quality import ndcg as ndcg
 from spinney.theory.residuals import Residuals as Residuals
 from spinney.theory.residuals import residuals as residuals
 from spinney.theory.risk import MarginRisk as MarginRisk

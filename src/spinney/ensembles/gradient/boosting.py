@@ -13,7 +13,6 @@ import numpy as np
 
 from spinney.data.target import Target
 from spinney.ensembles.fitting import Reading
-from spinney.ensembles.fitting import read_rows as read_training_rows
 from spinney.ensembles.gradient.answers import BoostedAnswers
 from spinney.ensembles.gradient.callbacks import Callback, read_callbacks
 from spinney.ensembles.gradient.fold_curve import FoldCurve, curve_of_folds, rows_of_folds
@@ -100,7 +99,10 @@ class GradientBoosting(BoostedAnswers):
             groups=groups,
             time=time,
         )
-        plan, folds = self._plan(given, began, read_callbacks(callbacks))
+        return self._fit(given, began, read_callbacks(callbacks))
+
+    def _fit(self, given: Given, began: float, callbacks: tuple[Callback, ...]) -> Self:
+        plan, folds = self._plan(given, began, callbacks)
         booster = Booster(plan.rows, plan.loss, plan.settings)
         curve = None
         if folds is not None:
@@ -125,7 +127,7 @@ class GradientBoosting(BoostedAnswers):
         params = self._parameters()
         given.check(params)
         intake = self._intake_settings(**self._outputs_taken())
-        reading = read_training_rows(given.X, given.y, given.sample_weight, intake)
+        reading = given.read(intake)
         loss = self._loss(reading.target)
         self._check_reading(reading, loss)
         reading = replace(reading, target=self._target(reading.target))
@@ -140,6 +142,7 @@ class GradientBoosting(BoostedAnswers):
         offset = given.offset_of(reading, loss.n_outputs)
         _check_scorer(params, offset)
         rows = arrange_rows(reading, factors, held_out, intake, offset)
+        loss = given.loss_over(loss, reading, rows, intake.n_threads)
         if not settings.leaves_count_rows:
             warn_of_small_weights(rows, settings.tree.min_samples_leaf)
         clock = Clock(began, params["time_budget"])

@@ -73,7 +73,7 @@ def curve_of_folds(
     rule = StoppingRule(params["n_iter_no_change"], params["tol"])
     sums = [BoostedSum.start(rows, plan.loss) for rows in folds]
     measures = [_measure(plan, of, grown, twin_of) for of, grown in zip(folds, sums, strict=True)]
-    counts = np.array([_tested(rows).total_weight(rows.n_rows) for rows in folds])
+    counts = np.array([_weight_tested(plan, rows) for rows in folds])
     table = [_measured(measures, sums)]
     means, reason = [_mean(table[0], counts)], "max_iter"
     most = settings.max_rounds
@@ -104,6 +104,10 @@ def _tested(rows: BoostingRows) -> Part:
     if rows.validation is None:
         raise InvalidInput("A fold tests no rows.")
     return rows.validation
+
+
+def _weight_tested(plan: Plan, rows: BoostingRows) -> float:
+    return plan.loss.weight_measured(_tested(rows).weights, rows.n_rows)
 
 
 def _measured(measures: Sequence[Measure], sums: Sequence[BoostedSum]) -> list[float]:

@@ -6,11 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from spinney.ensembles.fitting import IntakeSettings, Reading
+from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.gradient.offsets import read_offset, same_presence
 from spinney.ensembles.gradient.plan import policy_of
-from spinney.ensembles.gradient.rows import HeldOut, draw_held_out, read_held_out
+from spinney.ensembles.gradient.rows import (
+    BoostingRows,
+    HeldOut,
+    draw_held_out,
+    read_held_out,
+)
 from spinney.errors import InvalidInput, InvalidParameter
+from spinney.losses import Loss
 from spinney.resampling.folds import Fold, read_folds
 from spinney.resampling.keys import read_codes, read_ranks
 from spinney.resampling.splitters import Folds
@@ -69,6 +75,20 @@ class Given:
                 "the first one on, so there is nothing to go on with. Set one of them to False."
             )
 
+    def read(self, settings: IntakeSettings) -> Reading:
+        """Read the training rows."""
+        return read_rows(self.X, self.y, self.sample_weight, settings)
+
+    def loss_over(
+        self,
+        loss: Loss,
+        reading: Reading,  # noqa: ARG002 - losses that compare rows look at all of it
+        rows: BoostingRows,  # noqa: ARG002
+        n_threads: int,  # noqa: ARG002
+    ) -> Loss:
+        """Give the loss of these rows: most losses know each row by itself."""
+        return loss
+
     def offset_of(self, reading: Reading, n_outputs: int) -> FloatArray | None:
         """Read the offset of the rows that were kept."""
         if self.offset is None:
@@ -104,20 +124,31 @@ class Given:
         stops = len(reading.y) > AUTO_STOPPING_ROWS if wish == "auto" else bool(wish)
         if not stops or params["validation_fraction"] is None:
             return stops, None
-        return stops, draw_held_out(reading, params["validation_fraction"], seed)
+        return stops, self.drawn(reading, params["validation_fraction"], seed)
+
+    def drawn(self, reading: Reading, fraction: float, seed: int) -> AnyArray:
+        """Draw the rows to validate on."""
+        return draw_held_out(reading, fraction, seed)
 
     def folds(self, params: Mapping[str, Any], reading: Reading, seed: int) -> list[Fold]:
         """Divide the rows that were kept: by time, by groups, or by the seed, classes evenly."""
         is_classes = reading.target.classes is not None
         cv, y = params["cv"], reading.y.reshape(len(reading.y), -1)[:, 0]
-        keys = [self._kept(getattr(self, name), reading, name) for name in ("groups", "time")]
-        if self.time is None and isinstance(cv, int | np.integer):
+        groups, time = self.fold_keys(reading)
+        if time is None and isinstance(cv, int | np.integer):
             cv = Folds(int(cv), stratified=is_classes, random_state=seed)
         mask = None
         if reading.kept is not None:
             mask = np.zeros(reading.n_given, bool)
             mask[reading.kept] = True
-        return read_folds(cv, y, groups=keys[0], time=keys[1], kept=mask)
+        return read_folds(cv, y, groups=groups, time=time, kept=mask)
+
+    def fold_keys(self, reading: Reading) -> tuple[Any, Any]:
+        """Give groups and times of the rows that were kept."""
+        return (
+            self._kept(self.groups, reading, "groups"),
+            self._kept(self.time, reading, "time"),
+        )
 
     @staticmethod
     def _kept(labels: Any, reading: Reading, what: str) -> Any:

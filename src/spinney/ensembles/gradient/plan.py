@@ -79,7 +79,7 @@ class Plan:
             rule if self.stops_early else None,
             self.clock,
             progress,
-            ("loss", -1.0) if uses_loss else ("score", 1.0),
+            self.loss.measured_as if uses_loss else ("score", 1.0),
             self.callbacks,
             self.freeze,
         )

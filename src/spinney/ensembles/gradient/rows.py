@@ -42,12 +42,6 @@ class Part:
         chosen = np.sort(self.take(rows)).astype(np.uint32)
         return Part(chosen, weights, self.is_weighted)
 
-    def total_weight(self, n_rows: int) -> float:
-        """Sum of the weights."""
-        return (
-            float(n_rows) if self.weights is None else exact_total(self.weights[self.weights > 0])
-        )
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOut:

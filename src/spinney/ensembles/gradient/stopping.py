@@ -120,7 +120,7 @@ class Watch:
 
 def negative_loss(loss: Loss, rows: BoostingRows, part: Part, n_threads: int) -> Measure:
     """Measure by the loss itself."""
-    count = part.total_weight(rows.n_rows)
+    count = loss.weight_measured(part.weights, rows.n_rows)
     return lambda grown: -loss.total(rows.y, grown.raw, part.weights, n_threads) / count
 
 
