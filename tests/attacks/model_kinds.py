@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from tests.attacks.probe_rows import rows_for
+from tests.attacks.training_rows import N_ROWS, TOWNS, classes, frame, numbers, target
 
 import spinney
 from spinney.io.save_load import from_bytes, to_bytes
@@ -18,47 +19,8 @@ from spinney.model import BranchingProgram, Committee, Model, Policy, TreeForest
 from spinney.model.forest import Output, join_trees
 from spinney.model.state import model_from_bytes
 
-N_ROWS = 60
 N_DEEP_ROWS = 6800
-TOWNS = np.array(["Aachen", "Bonn", "Cölln", "Dürn", "Ems", "Fürth"])
 Fitted = Any
-
-
-def numbers(n_columns: int = 3) -> Any:
-    """Numbers without a generator: the fractional parts of multiples of an irrational number."""
-    places = np.arange(1, N_ROWS * n_columns + 1).reshape(N_ROWS, n_columns)
-    return np.float32(np.modf(places * 0.6180339887498949)[0] * 10)
-
-
-def target() -> Any:
-    """Something to learn from the numbers."""
-    X = numbers().astype(np.float64)
-    return np.round(X[:, 0] + np.abs(X[:, 1] - 5) * X[:, 2] / 4, 3)
-
-
-def classes(labels: Any) -> Any:
-    """Cut the target into as many classes as there are labels."""
-    places = np.argsort(np.argsort(target())) * len(labels) // N_ROWS
-    return np.asarray(labels)[places]
-
-
-def frame() -> pd.DataFrame:
-    """Every kind of column, with missing values in each."""
-    X = numbers()
-    late = pd.Timestamp("2024-02-29 12:00") + pd.to_timedelta(np.round(X[:, 2] * 1000), unit="min")
-    table = pd.DataFrame(
-        {
-            "größe": X[:, 0],
-            "town": TOWNS[(X[:, 1] * 0.6).astype(int)].astype(object),
-            "married": pd.array(X[:, 2] > 5, dtype="boolean"),
-            "late": late,
-            "born": late.tz_localize("UTC"),
-            "took": pd.to_timedelta(np.round(X[:, 0] * 100), unit="s"),
-        }
-    )
-    for place, name in enumerate(table.columns):
-        table.loc[place::9, name] = None
-    return table
 
 
 def _float32() -> Fitted:
@@ -172,7 +134,6 @@ def scattered(n_columns: int, first: int = 1) -> Any:
 
 
 def _packed_classes() -> Fitted:
-    """A tree of so many nodes that a file holds them packed."""
     y = (scattered(1, 10**6)[:, 0] * 9).astype(int)
     return spinney.DecisionTreeClassifier().fit(np.float32(scattered(4)), y)
 
@@ -196,9 +157,6 @@ def _robust_sum() -> Fitted:
 def _robust_program() -> Fitted:
     walk = spinney.RobustBoostClassifier(algorithm="martingale", n_levels=5, least_node_weight=4)
     return walk.fit(frame(), classes(["no", "yes"]))
-
-
-# Frozen models without an estimator
 
 
 def _forest_of_three() -> TreeForest:
@@ -303,7 +261,6 @@ def _boosted_quantiles() -> Fitted:
 
 
 def _stack() -> Fitted:
-    """A stack of a stack and a tree: weights of members, and a linear final estimator."""
     members = [
         ("tree", spinney.DecisionTreeClassifier(max_depth=3)),
         ("forest", spinney.RandomForestClassifier(2, max_depth=3, random_state=1)),
@@ -324,6 +281,15 @@ def _weighted_vote() -> Fitted:
     return vote.fit(frame()[["town", "größe"]], classes(["no", "yes"]))
 
 
+def _derived() -> Fitted:
+    boosted = spinney.GradientBoostingClassifier(
+        max_iter=3, max_leaf_nodes=4, min_samples_leaf=5, category_encoding="target", random_state=7
+    )
+    hues = np.array(["red", "blue", None], dtype=object)[np.arange(N_ROWS) % 3]
+    boosted.set_params(category_pairs=[("town", "hue")], date_features=True)
+    return boosted.fit(frame().assign(hue=hues), classes(["a", "b", "c"]))
+
+
 KINDS: dict[str, Callable[[], Fitted]] = {
     "float32_thresholds": _float32,
     "float64_thresholds": _float64,
@@ -341,6 +307,7 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "legacy_generator": _legacy_generator,
     "boosted": _boosted,
     "ranked": _ranked,
+    "derived": _derived,
     "packed_classes": _packed_classes,
     "packed_numbers": _packed_numbers,
     "robust_sum": _robust_sum,

@@ -4,8 +4,9 @@ import hashlib
 
 import numpy as np
 import pytest
-from tests.attacks.model_kinds import classes, frame, rows_for
 from tests.attacks.mutations import Mutations, Parts, attack_in_child
+from tests.attacks.probe_rows import rows_for
+from tests.attacks.training_rows import classes, frame
 
 import spinney
 from spinney.errors import InvalidFile

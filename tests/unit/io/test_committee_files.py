@@ -8,7 +8,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeCV
 from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
-from tests.attacks.model_kinds import classes, frame, target
+from tests.attacks.training_rows import classes, frame, target
 
 import spinney
 from spinney.errors import CannotSave, InvalidFile
