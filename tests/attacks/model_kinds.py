@@ -85,9 +85,8 @@ def _one_leaf() -> Fitted:
 
 
 def _generator() -> Fitted:
-    drawn = spinney.DecisionTreeClassifier(
-        random_state=np.random.default_rng(3), max_features="sqrt", max_depth=4
-    )
+    seed = np.random.default_rng(3)
+    drawn = spinney.DecisionTreeClassifier(random_state=seed, max_features="sqrt", max_depth=4)
     return drawn.fit(numbers(), classes(["a", "b"]))
 
 
@@ -112,14 +111,7 @@ def _boosted() -> Fitted:
 
 
 def _ranked() -> Fitted:
-    ranked = spinney.GradientBoostingRanker(
-        max_iter=3,
-        max_leaf_nodes=4,
-        min_samples_leaf=5,
-        label_gain=[0, 1, 4],
-        early_stopping=True,
-        random_state=7,
-    )
+    ranked = spinney.GradientBoostingRanker(max_iter=3, label_gain=[0, 1, 4], random_state=7)
     return ranked.fit(frame(), np.arange(N_ROWS) % 3, qid=np.arange(N_ROWS) // 8)
 
 

@@ -93,7 +93,7 @@ def answers_of(model: Any, X: Any) -> FloatArray:
     """Ask for probabilities, (n_rows, n_classes), or numbers, (n_rows,)."""
     if is_classifier(model):
         return np.asarray(model.predict_proba(X), np.float64)
-    if getattr(model, "_task", "") != "regression":
+    if getattr(model, "_task", "") not in ("regression", "ranking"):
         raise InvalidInput(f"A {type(model).__name__} predicts no target.")
     answers = np.asarray(model.predict(X), np.float64)
     if answers.ndim != 1:
@@ -105,6 +105,11 @@ def read_test_rows(model: Any, path: str, arguments: Any, voice: Any) -> Learnin
     """Read rows whose targets are known, to measure a model on."""
     import pyarrow.compute as pc
 
+    if getattr(model, "_task", "") == "ranking":
+        raise InvalidInput(
+            f"A {type(model).__name__} is measured on queries, which this command does not know. "
+            "Use its score(X, y, qid=qid) in Python."
+        )
     table = read_rows(model, path, arguments, voice)
     target = find_column(arguments.target, table.column_names, "--target")
     known = pc.is_valid(table.column(target))

@@ -159,6 +159,13 @@ def _measure(
     n_jobs: int | None,
 ) -> Measure:
     table, X, y, weights = data
+    model = fitted if isinstance(fitted, Model) else fitted.model_
+    if model.target.task == "ranking" and not callable(scoring):
+        raise InvalidParameter(
+            f"scoring={scoring!r} of a ranker: scores mean something within queries only, and they "
+            "are not known here. Give the fitted ranker, and a callable that knows them: scoring="
+            "lambda fitted, X, y: fitted.score(X, y, qid=qid)."
+        )
     given = {} if weights is None else {"sample_weight": weights}
     if isinstance(fitted, Model):
         if scoring is not None:

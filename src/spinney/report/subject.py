@@ -179,6 +179,11 @@ def _train(model: Model, train: Any, name: str) -> Rows | None:
 def _target(target: Target, y: Any, n_rows: int) -> AnyArray | None:
     if y is None or target.task == "unsupervised":
         return None
+    if target.task == "ranking":
+        raise InvalidInput(
+            "y is given, but a ranker predicts no relevance: its scores have an order within "
+            "queries, and no scale. Leave y out; score(X, y, qid=qid) tells how good the order is."
+        )
     if target.classes is None:
         numbers = read_numbers(y, n_rows).reshape(n_rows, -1)
         if numbers.shape[1] != target.n_outputs:

@@ -319,3 +319,16 @@ def test_report_is_one_file_about_the_rows_held_out(spinney, files, tmp_path):
     assert (bare.status, "240 rows" in bare.err) == (0, True)
     refused = spinney("report", files / "churn.spn", data, "--held-out")
     assert (refused.status, "--target" in refused.err) == (1, True)
+
+
+def test_rankers_give_scores_and_are_not_measured_without_queries(spinney, files, tmp_path):
+    X = parquet.read_table(files / "customers.parquet").select(["age", "income"])
+    y = np.arange(X.num_rows) % 2
+    model = library.GradientBoostingRanker(max_iter=3).fit(X, y, qid=np.arange(X.num_rows) // 6)
+    library.save(model, tmp_path / "order.spn")
+    rows = read(spinney("predict", tmp_path / "order.spn", files / "customers.csv").out)
+    assert [float(row["prediction"]) for row in rows] == pytest.approx(model.predict(X).tolist())
+    done = spinney("predict", tmp_path / "order.spn", files / "customers.csv", "--interval", "0.9")
+    assert (done.status != 0, "have no intervals" in done.err) == (True, True)
+    done = spinney("evaluate", tmp_path / "order.spn", files / "customers.csv", "-t", "spent")
+    assert (done.status != 0, "is measured on queries" in done.err) == (True, True)

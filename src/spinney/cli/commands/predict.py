@@ -71,8 +71,14 @@ def _columns(model: Any, X: Any, arguments: argparse.Namespace) -> dict[str, Any
     import numpy as np
 
     from spinney.cli.models import answers_of, is_classifier
+    from spinney.errors import InvalidInput
 
-    if getattr(model, "_task", "") not in ("classification", "regression"):
+    task = getattr(model, "_task", "")
+    if task == "ranking" and arguments.interval is not None:
+        raise InvalidInput(
+            f"--interval: scores of a {type(model).__name__} have no intervals. Leave it out."
+        )
+    if task not in ("classification", "regression", "ranking"):
         if not hasattr(model, "score_samples"):
             answers_of(model, X)  # says what is wrong
         return {"prediction": model.predict(X), "score": model.score_samples(X)}

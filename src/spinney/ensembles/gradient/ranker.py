@@ -19,7 +19,8 @@ class GradientBoostingRanker(QueryBoosting):
 
     LambdaMART: every pair of rows of a query pulls at its scores as logistic loss does, times what
     the metric would change by, were the two to change places. The model is the same, bit for bit,
-    for every number of threads and every machine, and for every order of the rows.
+    for every number of threads and every machine, and, unless rows are drawn, for every order of
+    the rows.
 
     Parameters
     ----------

@@ -13,6 +13,8 @@ from spinney import GradientBoostingRanker
 from spinney._native import _ext
 from spinney.ensembles.gradient.queries import GivenQueries
 from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
+from spinney.explain import explain_split, permutation_importance
+from spinney.report import write_report
 from spinney.theory import average_precision, ndcg
 
 N, N_QUERIES = 600, 40
@@ -365,3 +367,20 @@ def test_too_few_queries_to_hold_out_are_refused():
         ranker(early_stopping=True).fit(X, Y)
     with pytest.raises(InvalidInput, match="cv=5 with early_stopping='cv': there are 2 queries"):
         ranker(early_stopping="cv").fit(X, Y, qid=QID % 2)
+
+
+def test_whoever_asks_without_queries_is_told_what_to_do():
+    model = ranker().fit(X, Y, qid=QID)
+    for scoring in (None, "r2"):
+        with pytest.raises(InvalidParameter, match=r"scoring=.* of a ranker.*qid=qid"):
+            permutation_importance(model, X, Y, scoring=scoring)
+    with pytest.raises(InvalidParameter, match="of a ranker"):
+        permutation_importance(model.model_, X, Y)
+    falls = permutation_importance(
+        model, X, Y, scoring=lambda fitted, X, y: fitted.score(X, y, qid=QID), random_state=0
+    )
+    assert falls.values.argmax() in (0, 1, 2)  # noqa: PD011 - no frame
+    with pytest.raises(InvalidInput, match="depends on the other rows of its query"):
+        explain_split(model, 0, 0, X, Y)
+    with pytest.raises(InvalidInput, match="a ranker predicts no relevance"):
+        write_report(model, X, Y)
