@@ -16,10 +16,14 @@ using Cells = std::array<GradientSums, kMostCells>;
 void read_cells(const SplitTask& node, std::size_t feature, Cells& cells) {
     const std::size_t n = node.bins.n_value_bins(feature) + 1;
     const FeaturePlace& place = node.bins.place(feature);
+    if (!place.is_shared && node.histogram.is_packed(place.bundle)) {
+        const std::uint64_t* words = node.histogram.packed(place.bundle);
+        for (std::size_t bin = 0; bin < n; ++bin) cells[bin] = node.packing.unpack(words[bin]);
+        return;
+    }
     if (!place.is_shared) {
-        for (std::size_t bin = 0; bin < n; ++bin) {
-            cells[bin] = node.histogram.cell(node.packing, place.bundle, bin);
-        }
+        const WideCells wide = node.histogram.wide(place.bundle);
+        for (std::size_t bin = 0; bin < n; ++bin) cells[bin] = wide.at(bin);
         return;
     }
     std::fill_n(cells.begin(), n, GradientSums{});
