@@ -31,6 +31,7 @@ from benchmarks.duels.tables import (
     draw_classes,
     draw_squared,
     numeric_table,
+    one_hot_table,
 )
 from benchmarks.keeping import table
 
@@ -98,6 +99,14 @@ WORKLOADS = {
     ),
     "100 k x 6 categorical + 6 numeric, binary": Workload(
         100_000, categorical_table, LOGISTIC, 4, 2
+    ),
+    "50 k x 2000 one-hot of 20 variables, binary": Workload(
+        50_000,
+        partial(one_hot_table, n_variables=20, n_levels=100),
+        LOGISTIC,
+        3,
+        2,
+        n_held_out=20_000,
     ),
 }
 

@@ -123,6 +123,22 @@ def cover_table(n_rows: int, n_classes: int, seed: int = 0) -> Table:
     return Table(X, y)
 
 
+def one_hot_table(n_rows: int, n_variables: int, n_levels: int, seed: int = 0) -> Table:
+    """Variables of many levels, a column of zeros and ones per level; two classes."""
+    X = np.zeros((n_rows, n_variables * n_levels), np.float32)
+    y = np.empty(n_rows, np.int64)
+    effects = np.random.default_rng(7).normal(scale=0.4, size=(n_variables, n_levels))
+    for rows, rng in chunks(n_rows, seed):
+        n = rows.stop - rows.start
+        total = np.zeros(n)
+        for j, effect in enumerate(effects):
+            level = draw_levels(rng, n, n_levels)
+            X[np.arange(rows.start, rows.stop), j * n_levels + level] = 1
+            total += effect[level]
+        y[rows] = rng.random(n) < 1 / (1 + np.exp(-total))
+    return Table(X, y)
+
+
 def categorical_table(n_rows: int, seed: int = 0) -> Table:
     """Six pandas categoricals of 2 to 250 levels and six numeric columns; two classes."""
     import pandas as pd

@@ -4,6 +4,7 @@
 #include "native/bindings/arrays.hpp"
 #include "native/data/bin_mapper.hpp"
 #include "native/data/quantile_cuts.hpp"
+#include "native/data/sparse_bins.hpp"
 
 namespace spinney::bindings {
 namespace {
@@ -136,6 +137,30 @@ void bind_data(nb::module_& module) {
         },
         "columns"_a, "features"_a, "n_threads"_a,
         "Bins, row-major; a feature is its cut points or (bin of each code, number of bins).");
+
+    nb::class_<SparseBins>(module, "SparseBins", "Bins of the stored values of sparse columns.")
+        .def_ro("n_rows", &SparseBins::n_rows)
+        .def(
+            "dense",
+            [](const SparseBins& self, int n_threads) {
+                std::vector<std::uint8_t> bins(self.n_rows * self.features.size());
+                {
+                    nb::gil_scoped_release unlocked;
+                    self.fill(bins, n_threads);
+                }
+                return give(std::move(bins), {self.n_rows, self.features.size()});
+            },
+            "n_threads"_a, "Bins, row-major.");
+
+    module.def(
+        "bin_sparse_columns",
+        [](const Columns& table, const nb::list& features, int n_threads) {
+            const std::vector<FeatureBins> mapper = make_mapper(features);
+            nb::gil_scoped_release unlocked;
+            return bin_sparse_columns(table, mapper, n_threads);
+        },
+        "columns"_a, "features"_a, "n_threads"_a,
+        "The same of sparse columns of numbers, for stored values only.");
 }
 
 }  // namespace spinney::bindings

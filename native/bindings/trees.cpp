@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 
@@ -72,6 +73,16 @@ class BoundGrower {
                   n_threads) {
         if (grower_.bins().has_bundles()) bins_ = {};
     }
+    BoundGrower(const SparseBins& bins, const Array<std::int32_t>& n_value_bins,
+                const Array<std::uint8_t>& categorical,
+                const std::vector<std::vector<double>>& cuts, GradientTreeSettings settings,
+                double learning_rate, int n_threads, Bundling bundling)
+        : cuts_(cuts),
+          settings_(std::move(settings)),
+          seed_(settings_.seed),
+          learning_rate_(learning_rate),
+          grower_(training_bins(bins, n_value_bins, categorical, cuts.size(), n_threads, bundling),
+                  n_threads) {}
 
     /// Derivatives are those of one output behind those of another; the trees have as many values
     /// in a node.
@@ -154,12 +165,22 @@ class BoundGrower {
     static TrainingBins training_bins(const Bins& bins, const Array<std::int32_t>& n_value_bins,
                                       const Array<std::uint8_t>& categorical, std::size_t n_cuts,
                                       int n_threads, Bundling bundling) {
-        if (n_value_bins.size() != bins.shape(1) || categorical.size() != bins.shape(1) ||
-            n_cuts != bins.shape(1)) {
+        check_features(bins.shape(1), {n_value_bins.size(), categorical.size(), n_cuts});
+        const std::span<const std::uint8_t> bytes(bins.data(), bins.size());
+        return {bytes, view(n_value_bins), view(categorical), n_threads, bundling};
+    }
+    static TrainingBins training_bins(const SparseBins& bins,
+                                      const Array<std::int32_t>& n_value_bins,
+                                      const Array<std::uint8_t>& categorical, std::size_t n_cuts,
+                                      int n_threads, Bundling bundling) {
+        check_features(bins.features.size(), {n_value_bins.size(), categorical.size(), n_cuts});
+        return {bins, view(n_value_bins), view(categorical), n_threads, bundling};
+    }
+    static void check_features(std::size_t n_features, std::initializer_list<std::size_t> others) {
+        for (const std::size_t n : others) {
+            if (n == n_features) continue;
             throw Failure(FailureKind::kInvalidInput, "bins and features differ in number");
         }
-        return {
-            {bins.data(), bins.size()}, view(n_value_bins), view(categorical), n_threads, bundling};
     }
     static bool is_increasing(std::span<const std::uint32_t> rows, std::size_t n_rows) {
         return std::is_sorted(rows.begin(), rows.end()) && (rows.empty() || rows.back() < n_rows);
@@ -252,6 +273,11 @@ void bind_trees(nb::module_& module) {
 
     nb::class_<BoundGrower>(module, "GradientGrower", "Grows the trees of a boosted sum.")
         .def(nb::init<const Bins&, const Array<std::int32_t>&, const Array<std::uint8_t>&,
+                      const std::vector<std::vector<double>>&, GradientTreeSettings, double, int,
+                      Bundling>(),
+             "bins"_a, "n_value_bins"_a, "categorical"_a, "cuts"_a, "settings"_a, "learning_rate"_a,
+             "n_threads"_a, "bundling"_a = Bundling::kAuto)
+        .def(nb::init<const SparseBins&, const Array<std::int32_t>&, const Array<std::uint8_t>&,
                       const std::vector<std::vector<double>>&, GradientTreeSettings, double, int,
                       Bundling>(),
              "bins"_a, "n_value_bins"_a, "categorical"_a, "cuts"_a, "settings"_a, "learning_rate"_a,

@@ -43,6 +43,25 @@ std::vector<ColumnBlock> make_blocks(std::size_t n_columns, int n_threads) {
     return blocks;
 }
 
+BinCounts count_sparse(const SparseBins::Feature& feature, std::size_t n_rows) {
+    std::array<std::size_t, kMostCells> counts{};
+    for (const std::uint8_t bin : feature.bins) ++counts[bin];
+    counts[feature.zero_bin] += n_rows - feature.bins.size();
+    return BinCounts::of(counts);
+}
+
+void mark_sparse(const SparseBins::Feature& feature, std::size_t n_rows, std::uint8_t usual,
+                 std::span<std::uint64_t> away) {
+    const auto set = [&away](std::size_t row, bool is_away) {
+        const std::uint64_t bit = std::uint64_t{1} << (row % 64);
+        away[row / 64] = is_away ? away[row / 64] | bit : away[row / 64] & ~bit;
+    };
+    for (std::size_t row = 0; feature.zero_bin != usual && row < n_rows; ++row) set(row, true);
+    for (std::size_t i = 0; i < feature.rows.size(); ++i) {
+        set(static_cast<std::size_t>(feature.rows[i]), feature.bins[i] != usual);
+    }
+}
+
 }  // namespace
 
 TrainingBins::TrainingBins(std::span<const std::uint8_t> bins,
@@ -55,17 +74,63 @@ TrainingBins::TrainingBins(std::span<const std::uint8_t> bins,
       rows_to_join_(kNever),
       by_bundle_(bins.size()) {
     copy_by_feature(bins.data(), n_threads);
-    bundle_features(count_rows(n_threads), bundling, n_threads);
+    const std::vector<BinCounts> counts = count_rows(n_threads);
+    const auto mark = [&](std::size_t feature, std::span<std::uint64_t> away) {
+        mark_away(codes(feature), n_rows_, counts[feature].usual, away);
+    };
+    bundle_features(counts, mark, bundling, n_threads);
+    if (!has_bundles()) {
+        lay_out(bins.data(), n_threads);
+        return;
+    }
+    const auto add = [&](std::size_t feature, const CodeOf& code_of, std::uint8_t* to) {
+        const std::uint8_t* from = codes(feature);
+        for (std::size_t row = 0; row < n_rows_; ++row) {
+            to[row] = static_cast<std::uint8_t>(to[row] + code_of[from[row]]);
+        }
+    };
+    encode_bundles(add, n_threads);
+    lay_out(nullptr, n_threads);
+}
+
+TrainingBins::TrainingBins(const SparseBins& bins, std::span<const std::int32_t> n_value_bins,
+                           std::span<const std::uint8_t> categorical, int n_threads,
+                           Bundling bundling)
+    : n_rows_(bins.n_rows),
+      n_value_bins_(n_value_bins.begin(), n_value_bins.end()),
+      categorical_(categorical.begin(), categorical.end()),
+      rows_to_join_(kNever) {
+    std::vector<BinCounts> counts(n_features());
+    parallel_for(n_threads, n_features(),
+                 [&](std::size_t f) { counts[f] = count_sparse(bins.features[f], n_rows_); });
+    const auto mark = [&](std::size_t f, std::span<std::uint64_t> away) {
+        mark_sparse(bins.features[f], n_rows_, counts[f].usual, away);
+    };
+    bundle_features(counts, mark, bundling, n_threads);
+    const auto add = [&](std::size_t f, const CodeOf& code_of, std::uint8_t* to) {
+        const SparseBins::Feature& feature = bins.features[f];
+        const int of_zero = code_of[feature.zero_bin];
+        for (std::size_t row = 0; of_zero != 0 && row < n_rows_; ++row) {
+            to[row] = static_cast<std::uint8_t>(to[row] + of_zero);
+        }
+        for (std::size_t i = 0; i < feature.rows.size(); ++i) {
+            std::uint8_t& code = to[feature.rows[i]];
+            code = static_cast<std::uint8_t>(code + code_of[feature.bins[i]] - of_zero);
+        }
+    };
+    encode_bundles(add, n_threads);
+    lay_out(nullptr, n_threads);
+}
+
+/// From the codes by bundle to the layouts by row.
+void TrainingBins::lay_out(const std::uint8_t* borrowed_rows, int n_threads) {
     for (std::uint32_t b = 0; b < n_bundles(); ++b) {
         const auto n_codes = static_cast<std::uint32_t>(bundles_[b].n_codes);
         plain_.columns.push_back({{{b, 1, n_codes}}, n_codes});
     }
     plain_.blocks = make_blocks(plain_.columns.size(), n_threads);
-    if (has_bundles()) {
-        encode_bundles(n_threads);
-        copy_joint_rows(plain_, plain_rows_, n_threads);
-    }
-    plain_.rows = has_bundles() ? plain_rows_.data() : bins.data();
+    if (borrowed_rows == nullptr) copy_joint_rows(plain_, plain_rows_, n_threads);
+    plain_.rows = borrowed_rows == nullptr ? plain_rows_.data() : borrowed_rows;
     place_cells();
     join_columns();
     if (rows_to_join_ == kNever) return;
@@ -74,11 +139,8 @@ TrainingBins::TrainingBins(std::span<const std::uint8_t> bins,
     joint_.rows = joint_rows_.data();
 }
 
-void TrainingBins::bundle_features(const std::vector<BinCounts>& counts, Bundling bundling,
-                                   int n_threads) {
-    const auto mark = [&](std::size_t feature, std::span<std::uint64_t> away) {
-        mark_away(codes(feature), n_rows_, counts[feature].usual, away);
-    };
+void TrainingBins::bundle_features(const std::vector<BinCounts>& counts, MarkAway mark,
+                                   Bundling bundling, int n_threads) {
     std::vector<std::vector<std::uint32_t>> groups;
     if (bundling != Bundling::kNever) groups = find_bundles(counts, n_rows_, mark, n_threads);
     const std::size_t n_saved = groups.empty() ? 0 : n_features() - groups.size();
@@ -150,18 +212,14 @@ std::vector<BinCounts> TrainingBins::count_rows(int n_threads) const {
 
 /// Puts codes in place of the bins by feature. No row needs two codes of a bundle, and the others
 /// are 0, so that they can be added.
-void TrainingBins::encode_bundles(int n_threads) {
+void TrainingBins::encode_bundles(AddCodes add, int n_threads) {
     LargeVector<std::uint8_t> codes(n_rows_ * n_bundles());
     parallel_for(n_threads, n_bundles(), [&](std::size_t b) {
-        std::uint8_t* to = codes.data() + b * n_rows_;
         for (const std::uint32_t feature : bundles_[b].features) {
             const FeaturePlace& place = places_[feature];
-            const std::uint8_t* from = by_bundle_.data() + feature * n_rows_;
-            std::array<std::uint8_t, kMostCells> code_of{};
+            CodeOf code_of{};
             for (std::size_t bin = 0; bin < place.n_bins; ++bin) code_of[bin] = place.code(bin);
-            for (std::size_t row = 0; row < n_rows_; ++row) {
-                to[row] = static_cast<std::uint8_t>(to[row] + code_of[from[row]]);
-            }
+            add(feature, code_of, codes.data() + b * n_rows_);
         }
     });
     by_bundle_ = std::move(codes);

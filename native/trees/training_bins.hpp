@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "native/base/large_pages.hpp"
+#include "native/data/sparse_bins.hpp"
 #include "native/trees/feature_bundles.hpp"
 
 namespace spinney {
@@ -91,11 +93,14 @@ struct RowLayout {
 /// they are borrowed; by feature they are a copy. Where bundles share bytes there is a second copy
 /// by row, for nodes of many rows: in small ones it costs more to take joint sums apart than
 /// additions cost. Where features are bundled all of this is made of the codes of bundles, and
-/// nothing is borrowed.
+/// nothing is borrowed; so it is of sparse bins, which need not become one byte per value first.
 class TrainingBins {
   public:
     /// bins: row-major (n_rows, n_features); must outlive this unless has_bundles().
     TrainingBins(std::span<const std::uint8_t> bins, std::span<const std::int32_t> n_value_bins,
+                 std::span<const std::uint8_t> categorical, int n_threads,
+                 Bundling bundling = Bundling::kAuto);
+    TrainingBins(const SparseBins& bins, std::span<const std::int32_t> n_value_bins,
                  std::span<const std::uint8_t> categorical, int n_threads,
                  Bundling bundling = Bundling::kAuto);
     TrainingBins(TrainingBins&&) = default;
@@ -145,12 +150,20 @@ class TrainingBins {
     bool has_equal_cells() const { return n_cells() == kMostCells * n_bundles(); }
 
   private:
+    /// The code of each bin.
+    using CodeOf = std::array<std::uint8_t, kMostCells>;
+    /// Adds the codes of a feature's bins to a byte per row.
+    using AddCodes =
+        FunctionRef<void(std::size_t feature, const CodeOf& code_of, std::uint8_t* codes)>;
+
     void copy_by_feature(const std::uint8_t* rows, int n_threads);
     std::vector<BinCounts> count_rows(int n_threads) const;
-    void bundle_features(const std::vector<BinCounts>& counts, Bundling bundling, int n_threads);
+    void bundle_features(const std::vector<BinCounts>& counts, MarkAway mark, Bundling bundling,
+                         int n_threads);
     void assign_codes(std::vector<std::vector<std::uint32_t>> groups,
                       const std::vector<BinCounts>& counts);
-    void encode_bundles(int n_threads);
+    void encode_bundles(AddCodes add, int n_threads);
+    void lay_out(const std::uint8_t* borrowed_rows, int n_threads);
     void place_cells();
     void join_columns();
     void copy_joint_rows(const RowLayout& layout, LargeVector<std::uint8_t>& to, int n_threads);

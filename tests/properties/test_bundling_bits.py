@@ -144,6 +144,33 @@ def test_tables_whose_rows_threads_share_and_whose_words_run_over(task):
         assert fingerprint(problem, ALWAYS, n_jobs) == plain
 
 
+@pytest.mark.parametrize("density", [0.01, 0.3, 0.8])
+@pytest.mark.parametrize("bundling", [ALWAYS, NEVER, AUTO])
+def test_sparse_tables_give_the_bytes_of_dense_ones(density, bundling):
+    """Bins of stored values go into bundles directly; what is usual need not be zero."""
+    rng = np.random.default_rng(0)
+    X = scipy.sparse.random_array((3000, 40), density=density, rng=rng, format="csr")
+    X.data = np.where(rng.random(len(X.data)) < 0.1, np.nan, X.data.round(1))
+    full = X.toarray()
+    y = np.nan_to_num(full[:, :20]).sum(axis=1) + rng.normal(size=3000)
+    model = spinney.GradientBoostingRegressor(max_iter=5, subsample=0.7, random_state=0)
+    sparse = fingerprint((X, y, None, model), bundling, 2)
+    assert sparse == fingerprint((full, y, None, model), NEVER, 1)
+    assert n_bundles(X, bundling) == n_bundles(full, bundling)
+
+
+def test_sparse_validation_rows_of_their_own_are_measured_on():
+    rng = np.random.default_rng(0)
+    X = scipy.sparse.random_array((3000, 40), density=0.05, rng=rng, format="csr")
+    y = X[:, :20].sum(axis=1) + 0.1 * rng.normal(size=3000)
+    model = spinney.GradientBoostingRegressor(max_iter=20, early_stopping=True, random_state=0)
+    prints = []
+    for table in (X, X.toarray()):
+        fitted = model.fit(table[:2000], y[:2000], X_val=table[2000:], y_val=y[2000:])
+        prints.append(fitted.model_.fingerprint)
+    assert prints[0] == prints[1]
+
+
 def test_one_hot_features_take_a_byte_per_group():
     rng = np.random.default_rng(0)
     levels = rng.integers(0, 50, (5000, 6))

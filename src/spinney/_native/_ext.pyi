@@ -42,6 +42,18 @@ def bin_columns(columns: Columns, features: list, n_threads: int) -> NDArray[num
     Bins, row-major; a feature is its cut points or (bin of each code, number of bins).
     """
 
+class SparseBins:
+    """Bins of the stored values of sparse columns."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    def dense(self, n_threads: int) -> NDArray[numpy.uint8]:
+        """Bins, row-major."""
+
+def bin_sparse_columns(columns: Columns, features: list, n_threads: int) -> SparseBins:
+    """The same of sparse columns of numbers, for stored values only."""
+
 class SearchGoal:
     """What a search over boxes is after."""
 
@@ -420,7 +432,11 @@ class Bundling(enum.Enum):
 class GradientGrower:
     """Grows the trees of a boosted sum."""
 
+    @overload
     def __init__(self, bins: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], n_value_bins: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], cuts: Sequence[Sequence[float]], settings: GradientTreeSettings, learning_rate: float, n_threads: int, bundling: Bundling = Bundling.AUTO) -> None: ...
+
+    @overload
+    def __init__(self, bins: SparseBins, n_value_bins: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], cuts: Sequence[Sequence[float]], settings: GradientTreeSettings, learning_rate: float, n_threads: int, bundling: Bundling = Bundling.AUTO) -> None: ...
 
     @property
     def n_bundles(self) -> int:

@@ -51,14 +51,20 @@ FeatureBins: TypeAlias = NumericBins | CategoryBins
 class BinnedTable:
     """A table as bytes: what trees grow on."""
 
-    bins: ByteArray
-    """(n_rows, n_features), C order."""
+    bins: ByteArray | _ext.SparseBins
+    """(n_rows, n_features), C order; of a sparse table those of its stored values."""
     features: tuple[FeatureBins, ...]
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return len(self.bins)
+        return self.bins.n_rows if isinstance(self.bins, _ext.SparseBins) else len(self.bins)
+
+    def dense(self, n_threads: int = 1) -> ByteArray:
+        """Give one byte per value: (n_rows, n_features), C order."""
+        if isinstance(self.bins, _ext.SparseBins):
+            return np.asarray(self.bins.dense(n_threads))
+        return self.bins
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +124,10 @@ class Binner:
             else feature.cuts
             for feature in self.features
         ]
-        bins = _ext.bin_columns(native_columns(table), features, n_threads)
+        columns = native_columns(table)
+        if table.is_sparse:
+            return BinnedTable(_ext.bin_sparse_columns(columns, features, n_threads), self.features)
+        bins = _ext.bin_columns(columns, features, n_threads)
         return BinnedTable(np.asarray(bins), self.features)
 
 

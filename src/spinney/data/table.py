@@ -136,6 +136,14 @@ class Table:
         return self._matrix
 
     @property
+    def is_sparse(self) -> bool:
+        """Whether every column is numbers of which only some are stored, the others being zero."""
+        return self.matrix is None and all(
+            column.rows is not None and column.kind is not Kind.CATEGORICAL
+            for column in self.columns
+        )
+
+    @property
     def n_features(self) -> int:
         """How many columns there are."""
         return len(self.columns) if self.matrix is None else int(self.matrix.shape[1])

@@ -18,14 +18,14 @@ using spinney::Stream;
 using spinney::TrainingBins;
 
 /// Rows that are in the usual bin of most features, in any of some bins elsewhere.
-struct SparseBins {
+struct MostlyUsual {
     std::size_t n_rows;
     std::size_t n_features;
     std::vector<std::uint8_t> bins;
     std::vector<std::int32_t> n_value_bins;
     std::vector<std::uint8_t> categorical;
 
-    SparseBins(std::size_t rows, std::size_t features, std::uint64_t seed, std::uint64_t per_row)
+    MostlyUsual(std::size_t rows, std::size_t features, std::uint64_t seed, std::uint64_t per_row)
         : n_rows(rows), n_features(features), bins(rows * features), categorical(features, 0) {
         for (std::size_t f = 0; f < n_features; ++f) {
             n_value_bins.push_back(f % 11 == 7 ? 255 : 2 + static_cast<std::int32_t>(f % 7));
@@ -87,7 +87,7 @@ TEST(rows_outside_a_bin_are_marked) {
 
 TEST(features_of_a_bundle_are_exclusive_and_fit_a_byte) {
     for (const std::uint64_t per_row : {1, 2, 6}) {
-        const SparseBins table(900, 150, per_row, per_row);
+        const MostlyUsual table(900, 150, per_row, per_row);
         const TrainingBins data = table.training_bins(Bundling::kAlways);
         CHECK(data.has_bundles() && data.n_bundles() < 150);
         std::vector<int> seen(150, 0);
@@ -111,7 +111,7 @@ TEST(features_of_a_bundle_are_exclusive_and_fit_a_byte) {
 
 TEST(codes_of_bundles_are_bins_again) {
     for (const std::uint64_t per_row : {1, 3}) {
-        const SparseBins table(2000, 90, 40 + per_row, per_row);
+        const MostlyUsual table(2000, 90, 40 + per_row, per_row);
         for (const Bundling bundling : {Bundling::kAlways, Bundling::kNever}) {
             const TrainingBins data = table.training_bins(bundling, 2);
             CHECK(data.has_bundles() == (bundling == Bundling::kAlways));
@@ -130,8 +130,40 @@ TEST(codes_of_bundles_are_bins_again) {
     }
 }
 
+TEST(sparse_bins_have_the_codes_of_dense_ones) {
+    const MostlyUsual table(2000, 60, 3, 2);
+    for (const int zero_bin : {0, 1, 2}) {  // the usual bin of a third of the features
+        spinney::SparseBins listed{2000, std::vector<spinney::SparseBins::Feature>(60)};
+        for (std::size_t f = 0; f < 60; ++f) {
+            listed.features[f].zero_bin = static_cast<std::uint8_t>(zero_bin);
+            for (std::size_t row = 0; row < 2000; ++row) {
+                const std::uint8_t bin = table.bins[row * 60 + f];
+                if (bin == zero_bin) continue;
+                listed.features[f].rows.push_back(static_cast<std::int32_t>(row));
+                listed.features[f].bins.push_back(bin);
+            }
+        }
+        std::vector<std::uint8_t> filled(2000 * 60);
+        listed.fill(filled, 2);
+        CHECK(filled == table.bins);
+        for (const Bundling bundling : {Bundling::kAlways, Bundling::kNever}) {
+            const TrainingBins dense = table.training_bins(bundling);
+            const TrainingBins sparse(listed, table.n_value_bins, table.categorical, 2, bundling);
+            CHECK(sparse.n_bundles() == dense.n_bundles());
+            for (std::size_t b = 0; b < dense.n_bundles(); ++b) {
+                CHECK(sparse.bundle(b).features == dense.bundle(b).features);
+                CHECK(sparse.most_in_cell(b) == dense.most_in_cell(b));
+                CHECK(std::equal(sparse.codes(b), sparse.codes(b) + 2000, dense.codes(b)));
+            }
+            const std::size_t n_bytes = 2000 * dense.n_bundles();
+            CHECK(
+                std::equal(sparse.plain().rows, sparse.plain().rows + n_bytes, dense.plain().rows));
+        }
+    }
+}
+
 TEST(bundles_do_not_depend_on_threads) {
-    const SparseBins table(3000, 200, 9, 4);
+    const MostlyUsual table(3000, 200, 9, 4);
     const TrainingBins one = table.training_bins(Bundling::kAlways, 1);
     const TrainingBins four = table.training_bins(Bundling::kAlways, 4);
     CHECK(one.n_bundles() == four.n_bundles());
@@ -142,7 +174,7 @@ TEST(bundles_do_not_depend_on_threads) {
 
 TEST(a_feature_of_every_bin_shares_with_constants_alone) {
     // 255 bins of values and missing values: with code 0 they fill the byte.
-    SparseBins table(3000, 3, 1, 1);
+    MostlyUsual table(3000, 3, 1, 1);
     table.n_value_bins = {255, 2, 2};
     for (std::size_t row = 0; row < 3000; ++row) {
         table.at(row, 0) = static_cast<std::uint8_t>(row < 256 ? row : 0);
@@ -161,7 +193,7 @@ TEST(a_feature_of_every_bin_shares_with_constants_alone) {
 
 TEST(bundled_histograms_grow_the_trees_of_plain_ones) {
     for (const std::size_t n_rows : {400UL, 3000UL, 30000UL}) {
-        const SparseBins table(n_rows, 60, n_rows, 1);
+        const MostlyUsual table(n_rows, 60, n_rows, 1);
         std::vector<float> gradients(n_rows);
         std::vector<float> hessians(n_rows);
         for (std::size_t row = 0; row < n_rows; ++row) {

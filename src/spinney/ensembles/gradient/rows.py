@@ -194,7 +194,8 @@ def _with_own_table(
     n, more = len(reading.y), len(held_out.y)
     binner = reading.binner(settings)
     tables = [reading.table, held_out.table]
-    bins = [binner.transform(table, n_threads=settings.n_threads).bins for table in tables]
+    n_threads = settings.n_threads
+    bins = [binner.transform(table, n_threads=n_threads).dense(n_threads) for table in tables]
     in_loss = weights_in_loss(reading.weights, factors)
     ones = np.ones(n) if in_loss is None else in_loss
     own = np.ones(more) if held_out.weights is None else held_out.weights
