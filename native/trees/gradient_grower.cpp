@@ -197,10 +197,11 @@ void GradientGrower::split_node(std::int32_t id, bool is_last) {
 }
 
 /// The bins that go left, as codes of their bundle: those of other features are in the usual bin.
-RowPartition::GoesLeft GradientGrower::codes_that_go_left(const GradientSplit& split) const {
+RowPartition::GoesLeft GradientGrower::codes_that_go_left(const TrainingBins& bins,
+                                                          const Split& split) {
     const auto feature = static_cast<std::size_t>(split.feature);
-    const FeaturePlace& place = bins_.place(feature);
-    const auto missing_bin = static_cast<std::uint8_t>(bins_.n_value_bins(feature));
+    const FeaturePlace& place = bins.place(feature);
+    const auto missing_bin = static_cast<std::uint8_t>(bins.n_value_bins(feature));
     RowPartition::GoesLeft goes_left;
     goes_left.fill(split.sends_left(place.usual, missing_bin) ? 1 : 0);
     const std::size_t n = place.is_shared ? place.n_bins : goes_left.size();
@@ -215,7 +216,7 @@ void GradientGrower::partition(Node& parent, Node& left, Node& right) {
     const auto feature = static_cast<std::size_t>(parent.split.feature);
     const std::uint8_t* codes = bins_.codes(bins_.place(feature).bundle);
     const std::size_t middle =
-        rows_.split(parent.rows, codes, codes_that_go_left(parent.split), n_threads_);
+        rows_.split(parent.rows, codes, codes_that_go_left(bins_, parent.split), n_threads_);
     const auto other_list = static_cast<std::uint8_t>(1 - parent.rows.list);
     left.rows = {parent.rows.first, middle, other_list};
     right.rows = {middle, parent.rows.last, other_list};

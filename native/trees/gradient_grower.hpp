@@ -48,6 +48,9 @@ class GradientGrower {
 
     const TrainingBins& bins() const { return bins_; }
 
+    /// Which codes of the bundle of a split's feature go left.
+    static RowPartition::GoesLeft codes_that_go_left(const TrainingBins& bins, const Split& split);
+
   private:
     struct Node;
     struct Search;
@@ -72,7 +75,6 @@ class GradientGrower {
     void take_back(Node& node);
     GradientSums total_of(const RowRange& rows, GradientHistogram& histogram) const;
     void split_node(std::int32_t id, bool is_last);
-    RowPartition::GoesLeft codes_that_go_left(const GradientSplit& split) const;
     void partition(Node& parent, Node& left, Node& right);
     std::vector<Share> make_shares(const RowLayout& layout) const;
     void fill_histograms(Node& parent, Node& left, Node& right);

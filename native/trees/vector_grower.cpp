@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kWorthAThread = 2048;
 /// Features that a thread takes at a time.
 constexpr std::size_t kFeaturesAtOnce = 4;
+/// Rows that a thread adds up at a time.
+constexpr std::size_t kChunkRows = 4096;
 
 }  // namespace
 
@@ -59,6 +61,13 @@ void VectorGrower::start(std::span<const GradientInput> inputs, std::span<const 
     nodes_.clear();
     order_ = GrowthOrder(true);
     tree_features_ = features_of_tree(bins_.n_features(), settings);
+    tree_bundles_.clear();
+    for (const std::uint32_t feature : tree_features_) {
+        tree_bundles_.push_back(bins_.place(feature).bundle);
+    }
+    std::sort(tree_bundles_.begin(), tree_bundles_.end());
+    tree_bundles_.erase(std::unique(tree_bundles_.begin(), tree_bundles_.end()),
+                        tree_bundles_.end());
 }
 
 bool VectorGrower::may_split(const Node& node) const {
@@ -76,10 +85,36 @@ std::unique_ptr<VectorGrower::Histograms> VectorGrower::take_histograms() {
     return histograms;
 }
 
-void VectorGrower::build(const Node& node, Histograms& to) {
+RowRange VectorGrower::rows_of(const Node& node) const {
     const bool are_all = node.n_rows() == rows_.size() && rows_.in_order();
-    const RowRange rows = {are_all ? nullptr : rows_.rows(node.rows).data(), 0, node.n_rows()};
+    return {are_all ? nullptr : rows_.rows(node.rows).data(), 0, node.n_rows()};
+}
+
+void VectorGrower::build(const Node& node, Histograms& to) {
+    const RowRange rows = rows_of(node);
     for (std::size_t k = 0; k < to.size(); ++k) builder_.build(outputs_.packed[k], rows, to[k]);
+}
+
+/// As GradientGrower::total_of: of the cells of one bundle, or of the rows themselves where nobody
+/// may read code 0.
+GradientSums VectorGrower::total_of(const PackedGradients& packed, const RowRange& rows,
+                                    GradientHistogram& histogram) const {
+    GradientSums total;
+    if (!bins_.bundle(0).is_shared()) {  // those of one feature stand first
+        for (std::size_t bin = 0; bin < bins_.n_cells(0); ++bin) {
+            total += histogram.cell(packed.packing(), 0, bin);
+        }
+        return total;
+    }
+    std::vector<GradientSums> of_chunk((rows.size + kChunkRows - 1) / kChunkRows);
+    parallel_blocks(n_threads_, rows.size, kChunkRows, [&](std::size_t begin, std::size_t end) {
+        GradientSums& sums = of_chunk[begin / kChunkRows];
+        for (std::size_t i = begin; i < end; ++i) {
+            sums += packed.of_row(rows.listed == nullptr ? rows.first + i : rows.listed[i]);
+        }
+    });
+    for (const GradientSums& sums : of_chunk) total += sums;
+    return total;
 }
 
 void VectorGrower::open_root() {
@@ -90,10 +125,7 @@ void VectorGrower::open_root() {
     build(root, *root.histograms);
     root.totals.resize(outputs_.size());
     for (std::size_t k = 0; k < outputs_.size(); ++k) {
-        const Packing& packing = outputs_.packed[k].packing();
-        for (std::size_t bin = 0; bin <= bins_.n_value_bins(0); ++bin) {
-            root.totals[k] += (*root.histograms)[k].cell(packing, 0, bin);
-        }
+        root.totals[k] = total_of(outputs_.packed[k], rows_of(root), (*root.histograms)[k]);
     }
     root.key = random_bits(settings_.seed, Stream::kThresholds, 0);
     if (settings_.moves_values()) root.values.assign(outputs_.size(), 0.0);
@@ -145,13 +177,10 @@ void VectorGrower::split_node(std::int32_t id, bool is_last) {
 void VectorGrower::partition(Node& parent, Node& left, Node& right) {
     const auto feature = static_cast<std::size_t>(parent.split.feature);
     const std::size_t n_values = bins_.n_value_bins(feature);
-    RowPartition::GoesLeft goes_left{};
-    for (std::size_t bin = 0; bin <= n_values; ++bin) {
-        goes_left[bin] = parent.split.sends_left(static_cast<std::uint8_t>(bin),
-                                                 static_cast<std::uint8_t>(n_values));
-    }
-    const std::size_t middle =
-        rows_.split(parent.rows, bins_.codes(feature), goes_left, n_threads_);
+    const std::uint8_t* codes = bins_.codes(bins_.place(feature).bundle);
+    const RowPartition::GoesLeft goes_left =
+        GradientGrower::codes_that_go_left(bins_, parent.split);
+    const std::size_t middle = rows_.split(parent.rows, codes, goes_left, n_threads_);
     const auto other_list = static_cast<std::uint8_t>(1 - parent.rows.list);
     left.rows = {parent.rows.first, middle, other_list};
     right.rows = {middle, parent.rows.last, other_list};
@@ -160,10 +189,13 @@ void VectorGrower::partition(Node& parent, Node& left, Node& right) {
     right.key = random_bits(parent.key, Stream::kNodes, 1);
     left.totals.resize(outputs_.size());
     for (std::size_t k = 0; k < outputs_.size(); ++k) {
-        const Packing& packing = outputs_.packed[k].packing();
+        std::array<GradientSums, kMostCells> of_bin;
+        read_bins(bins_, feature, outputs_.packed[k].packing(), parent.totals[k],
+                  (*parent.histograms)[k], of_bin.data());
         for (std::size_t bin = 0; bin <= n_values; ++bin) {
-            if (goes_left[bin] == 0) continue;
-            left.totals[k] += (*parent.histograms)[k].cell(packing, feature, bin);
+            const bool goes = parent.split.sends_left(static_cast<std::uint8_t>(bin),
+                                                      static_cast<std::uint8_t>(n_values));
+            if (goes) left.totals[k] += of_bin[bin];
         }
         right.totals.push_back(parent.totals[k] - left.totals[k]);
     }
@@ -206,18 +238,17 @@ void VectorGrower::fill_histograms(Node& parent, Node& left, Node& right) {
 
 /// `to` has the rows of the parent that the child has not, and the form for so many.
 void VectorGrower::subtract(Histograms& parent, Histograms& child, Histograms& to) {
-    const std::size_t n_features = tree_features_.size();
     const bool alone = bins_.n_cells() * to.size() < kWorthAThread;
     const auto subtract_some = [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
-            const std::uint32_t feature = tree_features_[i];
+            const std::uint32_t bundle = tree_bundles_[i];
             for (std::size_t k = 0; k < to.size(); ++k) {
                 HistogramBuilder::subtract(outputs_.packed[k].packing(), parent[k], child[k], to[k],
-                                           feature, bins_.n_value_bins(feature) + 1);
+                                           bundle, bins_.n_cells(bundle));
             }
         }
     };
-    parallel_blocks(alone ? 1 : n_threads_, n_features, kFeaturesAtOnce, subtract_some);
+    parallel_blocks(alone ? 1 : n_threads_, tree_bundles_.size(), kFeaturesAtOnce, subtract_some);
 }
 
 void VectorGrower::choose_splits(std::span<Node* const> nodes) {

@@ -18,7 +18,7 @@ namespace spinney {
 /// are added in the order of outputs.
 class VectorGrower {
   public:
-    /// bins must outlive this, and have no bundles: a feature's number is that of its codes.
+    /// bins must outlive this.
     VectorGrower(const TrainingBins& bins, int n_threads);
     ~VectorGrower();
     VectorGrower(const VectorGrower&) = delete;
@@ -51,7 +51,10 @@ class VectorGrower {
     void fill_histograms(Node& parent, Node& left, Node& right);
     void choose_splits(std::span<Node* const> nodes);
     void subtract(Histograms& parent, Histograms& child, Histograms& to);
+    RowRange rows_of(const Node& node) const;
     void build(const Node& node, Histograms& to);
+    GradientSums total_of(const PackedGradients& packed, const RowRange& rows,
+                          GradientHistogram& histogram) const;
     void allow_features(Node& node, std::int32_t id) const;
     void open(std::int32_t id);
     bool may_split(const Node& node) const;
@@ -70,6 +73,7 @@ class VectorGrower {
     OutputSet outputs_;
     GradientTreeSettings settings_;
     std::vector<std::uint32_t> tree_features_;  ///< the ones this tree may use, increasing
+    std::vector<std::uint32_t> tree_bundles_;   ///< those they are in, increasing
     std::vector<Node> nodes_;
     std::vector<std::int32_t> preorder_;              ///< number of each node of the frozen tree
     std::vector<std::int32_t> places_;                ///< the inverse: place in the frozen tree

@@ -91,7 +91,8 @@ std::int32_t VectorGrower::leaf_of(std::size_t row) const {
         if (node.left < 0) return id;
         const auto feature = static_cast<std::size_t>(node.split.feature);
         const auto missing_bin = static_cast<std::uint8_t>(bins_.n_value_bins(feature));
-        const std::uint8_t bin = bins_.codes(feature)[row];
+        const FeaturePlace& place = bins_.place(feature);
+        const std::uint8_t bin = place.bin(bins_.codes(place.bundle)[row]);
         id = node.split.sends_left(bin, missing_bin) ? node.left : node.right;
     }
 }

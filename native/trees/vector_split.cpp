@@ -33,10 +33,8 @@ class VectorSearch {
           cells_(cells_of_thread()) {
         cells_.resize(n_outputs_ * kMostCells);
         for (std::size_t k = 0; k < n_outputs_; ++k) {
-            const Packing& packing = task.outputs.packed[k].packing();
-            for (std::size_t bin = 0; bin <= n_values_; ++bin) {
-                cells_[k * kMostCells + bin] = task.histograms[k].cell(packing, feature, bin);
-            }
+            read_bins(task.bins, feature, task.outputs.packed[k].packing(), task.totals[k],
+                      task.histograms[k], cells_.data() + k * kMostCells);
         }
     }
 
@@ -263,6 +261,21 @@ class VectorSearch {
 };
 
 }  // namespace
+
+void read_bins(const TrainingBins& bins, std::size_t feature, const Packing& packing,
+               const GradientSums& total, GradientHistogram& histogram, GradientSums* to) {
+    const FeaturePlace& place = bins.place(feature);
+    const std::size_t n_read = place.is_shared ? place.n_bins : bins.n_value_bins(feature) + 1;
+    GradientSums away;  // from the usual bin
+    for (std::size_t bin = 0; bin < n_read; ++bin) {
+        if (place.is_shared && bin == place.usual) continue;
+        to[bin] = histogram.cell(packing, place.bundle, place.code(bin));
+        away += to[bin];
+    }
+    if (!place.is_shared) return;
+    to[place.usual] = total - away;
+    std::fill(to + n_read, to + bins.n_value_bins(feature) + 1, GradientSums{});
+}
 
 double OutputSet::least_gain(std::span<const GradientSums> totals,
                              const GradientTreeSettings& settings) const {

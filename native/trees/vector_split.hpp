@@ -28,6 +28,11 @@ struct OutputSet {
                        const GradientTreeSettings& settings, double parent) const;
 };
 
+/// The sums of every bin of a feature in a node of this total, missing values behind the others.
+/// The usual bin of one that shares its bundle is what the others leave of the total.
+void read_bins(const TrainingBins& bins, std::size_t feature, const Packing& packing,
+               const GradientSums& total, GradientHistogram& histogram, GradientSums* to);
+
 /// The node whose split is searched.
 struct VectorTask {
     const TrainingBins& bins;

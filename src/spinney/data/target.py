@@ -20,6 +20,10 @@ TASKS = ("classification", "regression", "ranking", "unsupervised")
 _NUMBER_DTYPE = re.compile(r"[<|]([iu][1248]|f[248]|b1)")
 _TEXT_DTYPE = re.compile(r"<U([0-9]{1,9})")
 _ROOM = 1 << 20
+_ONE_LABEL = (
+    "Give one label per row. For several labels per row fit a classifier for each column, for "
+    "example by sklearn.multioutput.MultiOutputClassifier."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,7 +187,7 @@ def read_labels(y: Any, n_rows: int, estimator_name: str = "The estimator") -> L
     >>> read_labels(["yes", "no", "yes"], 3).codes
     array([1, 0, 1], dtype=int32)
     """
-    values = _one_column(_given(y, estimator_name), may_warn=True)
+    values = _one_column(_given(y, estimator_name), may_warn=True, why_one=_ONE_LABEL)
     _check_length(values, n_rows)
     if values.dtype.kind == "O":
         values = _labels_from_objects(values)

@@ -78,8 +78,6 @@ class GradientTreeSettings:
     """1, -1 or 0 per feature: the prediction must not fall, not rise, or may do both."""
     interactions: tuple[tuple[int, ...], ...] | None = None
     """Groups of features that may occur together on a path; they may overlap."""
-    bundles: bool = True
-    """Whether sparse features may share bytes; trees of vectors have a byte for each."""
 
     @property
     def moved_by(self) -> str:
@@ -162,7 +160,7 @@ class GradientGrower:
             settings.to_native(seed),
             learning_rate,
             n_threads,
-            BUNDLING if settings.bundles else _ext.Bundling.NEVER,
+            BUNDLING,
         )
         self._repeat = weights is None or are_repeats(weights)
         self._integers, exponent = np.empty(0, np.int64), 0

@@ -48,9 +48,7 @@ struct Problem {
         }
     }
 
-    TrainingBins training_bins() const {
-        return {bins, n_value_bins, categorical, 1, spinney::Bundling::kNever};
-    }
+    TrainingBins training_bins() const { return {bins, n_value_bins, categorical, 1}; }
     GradientInput input(std::size_t k, bool with_hessians) const {
         GradientInput input;
         input.gradients = gradients[k];

@@ -158,7 +158,6 @@ def round_settings(
             max_features_per_tree=params["max_features_per_tree"],
             monotone=monotone,
             interactions=interaction_groups(params["interaction_cst"], schema.n_features, names),
-            bundles=not loss.shares_trees,
         ),
         exact_steps=params.get("leaf_steps") == "exact",
         leaves_count_rows=params.get("leaves_count_rows", False),
