@@ -17,6 +17,7 @@ enum class Stream : std::uint64_t {
     kFeatures = 3,
     kNodes = 4,
     kThresholds = 5,
+    kCategories = 6,
     kRowFactors = 8,
     kDroppedRounds = 9,
 };

@@ -25,6 +25,7 @@ class Stream(enum.IntEnum):
     FEATURES = 3
     NODES = 4
     THRESHOLDS = 5
+    CATEGORIES = 6
     ROW_FACTORS = 8
     DROPPED_ROUNDS = 9
 

@@ -160,7 +160,6 @@ def scattered(n_columns: int, first: int = 1) -> Any:
 
 
 def _packed_classes() -> Fitted:
-    """A tree of so many nodes that a file holds them packed."""
     y = (scattered(1, 10**6)[:, 0] * 9).astype(int)
     return spinney.DecisionTreeClassifier().fit(np.float32(scattered(4)), y)
 
@@ -184,9 +183,6 @@ def _robust_sum() -> Fitted:
 def _robust_program() -> Fitted:
     walk = spinney.RobustBoostClassifier(algorithm="martingale", n_levels=5, least_node_weight=4)
     return walk.fit(frame(), classes(["no", "yes"]))
-
-
-# Frozen models without an estimator
 
 
 def _forest_of_three() -> TreeForest:
@@ -291,7 +287,6 @@ def _boosted_quantiles() -> Fitted:
 
 
 def _stack() -> Fitted:
-    """A stack of a stack and a tree: weights of members, and a linear final estimator."""
     members = [
         ("tree", spinney.DecisionTreeClassifier(max_depth=3)),
         ("forest", spinney.RandomForestClassifier(2, max_depth=3, random_state=1)),
@@ -312,6 +307,15 @@ def _weighted_vote() -> Fitted:
     return vote.fit(frame()[["town", "größe"]], classes(["no", "yes"]))
 
 
+def _derived() -> Fitted:
+    boosted = spinney.GradientBoostingClassifier(
+        max_iter=3, max_leaf_nodes=4, min_samples_leaf=5, category_encoding="target", random_state=7
+    )
+    hues = np.array(["red", "blue", None], dtype=object)[np.arange(N_ROWS) % 3]
+    boosted.set_params(category_pairs=[("town", "hue")], date_features=True)
+    return boosted.fit(frame().assign(hue=hues), classes(["a", "b", "c"]))
+
+
 KINDS: dict[str, Callable[[], Fitted]] = {
     "float32_thresholds": _float32,
     "float64_thresholds": _float64,
@@ -328,6 +332,7 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "generator": _generator,
     "legacy_generator": _legacy_generator,
     "boosted": _boosted,
+    "derived": _derived,
     "packed_classes": _packed_classes,
     "packed_numbers": _packed_numbers,
     "robust_sum": _robust_sum,

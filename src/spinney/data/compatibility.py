@@ -22,14 +22,16 @@ _REMEDIES = {
 }
 
 
-def conform_column(column: Column, feature: Column, n_rows: int, *, unseen: str) -> Column:
+def conform_column(
+    column: Column, feature: Column, n_rows: int, *, unseen: str, unseen_code: int = -1
+) -> Column:
     """Make ``column`` a column of ``feature``'s kind and levels.
 
     Numbers and booleans stand for each other, dates for datetimes without a time zone, and a
     column without any value for everything. Whatever else differs is refused.
     """
     if feature.levels is not None:
-        return _conform_levels(column, feature, n_rows, unseen=unseen)
+        return _conform_levels(column, feature, n_rows, unseen=unseen, unseen_code=unseen_code)
     if _is_compatible(column, feature):
         if column.kind is feature.kind and column.name == feature.name:
             return column
@@ -47,7 +49,9 @@ def _is_compatible(column: Column, feature: Column) -> bool:
     return column.kind is feature.kind
 
 
-def _conform_levels(column: Column, feature: Column, n_rows: int, *, unseen: str) -> Column:
+def _conform_levels(
+    column: Column, feature: Column, n_rows: int, *, unseen: str, unseen_code: int
+) -> Column:
     levels = feature.levels
     if levels is None:
         raise AssertionError("only categorical features come here")
@@ -60,6 +64,8 @@ def _conform_levels(column: Column, feature: Column, n_rows: int, *, unseen: str
     codes, unknown = _codes(column, levels, n_rows)
     if unseen == "error" and unknown.any():
         raise _unseen(column, levels, unknown, n_rows)
+    if unseen_code != -1:
+        codes[unknown] = unseen_code
     return replace(feature, values=codes)
 
 

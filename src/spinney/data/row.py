@@ -39,7 +39,7 @@ FEW_ROWS = 16
 class RowReader:
     """Reads rows of the features of a schema; says None to every row that is not plain."""
 
-    def __init__(self, schema: FeatureSchema, *, unseen: str) -> None:
+    def __init__(self, schema: FeatureSchema, *, unseen: str, unseen_code: float = -1.0) -> None:
         self._schema = schema
         self._categorical = [levels is not None for levels in schema.levels]
         self._codes = [
@@ -48,7 +48,7 @@ class RowReader:
                 {level: float(code) for code, level in enumerate(levels.values)},
                 _TYPES[levels.type],
                 # Of numbers a table knows which ones cannot be told apart.
-                -1.0 if unseen == "missing" and levels.type is LevelType.TEXT else None,
+                unseen_code if unseen == "missing" and levels.type is LevelType.TEXT else None,
             )
             for place, levels in enumerate(schema.levels)
             if levels is not None

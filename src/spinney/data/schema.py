@@ -91,12 +91,14 @@ class FeatureSchema:
         unseen: str = "missing",
         extra: str = "error",
         estimator_name: str = "the model",
+        unseen_code: int = -1,
     ) -> Table:
         """Bring a table to predict on into the shape of the training table.
 
         Features are matched by name if both tables have names, else by position. Categories are
         recoded to the model's levels; ``unseen`` says what becomes of those that are not among
-        them, ``extra`` what becomes of columns the model does not know.
+        them, ``extra`` what becomes of columns the model does not know. Unseen categories that are
+        let in get the code ``unseen_code``; every negative one means missing to trees.
         """
         if unseen not in {"missing", "error"} or extra not in {"error", "ignore"}:
             raise InvalidParameter(
@@ -112,7 +114,9 @@ class FeatureSchema:
                 return table  # nothing to recode: hand the whole matrix over
             columns = table.columns
         conformed = [
-            conform_column(column, self.feature(place), table.n_rows, unseen=unseen)
+            conform_column(
+                column, self.feature(place), table.n_rows, unseen=unseen, unseen_code=unseen_code
+            )
             for place, column in enumerate(columns)
         ]
         return Table(table.n_rows, conformed, names_given=self.names_given)

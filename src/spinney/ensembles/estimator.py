@@ -68,7 +68,7 @@ class Estimator(Calibratable, Learner):
     """
 
     _task: ClassVar[str]
-    _model_class: ClassVar[type[Model]]
+    _model_class: ClassVar[type[Model] | tuple[type[Model], ...]]
     model_: Model
 
     def __sklearn_tags__(self) -> Any:

@@ -12,8 +12,7 @@ from spinney.errors import InvalidInput, InvalidParameter
 from spinney.explain.choosing import choose_answer, choose_feature, unused_name
 from spinney.explain.dependence import freeze_labels, row_weights
 from spinney.explain.grids import labels_of
-from spinney.explain.reading import forest_of
-from spinney.model import TreeForest
+from spinney.explain.reading import Askable, askable_of
 from spinney.model.tree import freeze
 from spinney.parallelism import resolve_n_jobs
 from spinney.results import Result
@@ -108,7 +107,7 @@ def accumulated_effects(
     """
     rules = {"n_intervals": Integer(1)}
     check_parameters("accumulated_effects", {"n_intervals": n_intervals}, rules)
-    forest = forest_of(fitted)
+    forest = askable_of(fitted)
     place = choose_feature(forest, feature)
     answer = choose_answer(forest, output, scale)
     n_threads = resolve_n_jobs(n_jobs)
@@ -180,7 +179,7 @@ def with_values(table: Table, place: int, values: FloatArray) -> Table:
     return Table(table.n_rows, columns, names_given=table.names_given)
 
 
-def refuse_categories(forest: TreeForest, place: int) -> None:
+def refuse_categories(forest: Askable, place: int) -> None:
     """Refuse features without an order."""
     if forest.schema.kinds[place] is Kind.CATEGORICAL:
         name = forest.schema.names[place]

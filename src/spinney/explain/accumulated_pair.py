@@ -18,7 +18,7 @@ from spinney.explain.accumulated import (
 from spinney.explain.choosing import choose_answer, choose_features, unused_name
 from spinney.explain.dependence import freeze_labels, row_weights
 from spinney.explain.grids import labels_of
-from spinney.explain.reading import forest_of
+from spinney.explain.reading import askable_of
 from spinney.model.tree import freeze
 from spinney.parallelism import resolve_n_jobs
 from spinney.results import Result
@@ -127,7 +127,7 @@ def accumulated_interaction(
     """
     rules = {"n_intervals": Integer(1)}
     check_parameters("accumulated_interaction", {"n_intervals": n_intervals}, rules)
-    forest = forest_of(fitted)
+    forest = askable_of(fitted)
     places = _two_features(choose_features(forest, features, 2), features)
     answer = choose_answer(forest, output, scale)
     n_threads = resolve_n_jobs(n_jobs)

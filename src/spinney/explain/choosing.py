@@ -7,7 +7,7 @@ from typing import Any
 
 from spinney.data.table import Table
 from spinney.errors import InvalidParameter, nearest_names, shorten
-from spinney.explain.reading import raw_output_names
+from spinney.explain.reading import Askable, raw_output_names
 from spinney.model import TreeForest
 from spinney.model.links import BINARY_LINKS, apply_link
 from spinney.typing import FloatArray
@@ -27,7 +27,7 @@ class Answer:
     is_sum: bool
     """Whether it is a raw score, so that trees add up to it."""
 
-    def of_rows(self, forest: TreeForest, table: Table, n_threads: int) -> FloatArray:
+    def of_rows(self, forest: Askable, table: Table, n_threads: int) -> FloatArray:
         """Ask the model; (n_rows,). The table must conform."""
         scores = forest.raw_scores(table, n_threads=n_threads)
         if not self.is_sum:
@@ -36,7 +36,7 @@ class Answer:
         return numbers_of_rows
 
 
-def choose_answer(forest: TreeForest, output: Any, scale: str = "raw") -> Answer:
+def choose_answer(forest: Askable, output: Any, scale: str = "raw") -> Answer:
     """Find the output that is asked for; None is the only one, or the second of two classes.
 
     Examples
@@ -62,7 +62,7 @@ def choose_answer(forest: TreeForest, output: Any, scale: str = "raw") -> Answer
     return Answer(names[place], place, scale, is_sum)
 
 
-def _outputs(forest: TreeForest, scale: str) -> tuple[tuple[str, ...], int | None]:
+def _outputs(forest: Askable, scale: str) -> tuple[tuple[str, ...], int | None]:
     """Name the outputs, and give the place of the one that needs no choice."""
     classes = forest.target.classes
     if scale == "prediction" and classes is not None and forest.output.link in BINARY_LINKS:
@@ -72,12 +72,12 @@ def _outputs(forest: TreeForest, scale: str) -> tuple[tuple[str, ...], int | Non
     return names, len(names) - 1 if len(names) == 1 or is_binary else None
 
 
-def choose_feature(forest: TreeForest, feature: Any) -> int:
+def choose_feature(forest: Askable, feature: Any) -> int:
     """Find the position of a feature given by its name or its position."""
     return find_place(feature, forest.schema.names, "features")
 
 
-def choose_features(forest: TreeForest, features: Any, most: int) -> tuple[int, ...]:
+def choose_features(forest: Askable, features: Any, most: int) -> tuple[int, ...]:
     """Find the positions of one feature or of several different ones, at most ``most``."""
     is_table = len(getattr(features, "shape", ())) > 1  # where the features belong
     alone = is_table or isinstance(features, str | numbers.Integral)

@@ -19,8 +19,8 @@ from spinney.explain.choosing import (
     unused_name,
 )
 from spinney.explain.expectation import RowsOfTable, TrainingCover, expected_scores
-from spinney.explain.grids import Grid, make_grid
-from spinney.explain.reading import forest_of
+from spinney.explain.grids import Grid, grid_of_rows, make_grid
+from spinney.explain.reading import Askable, InputForest, askable_of
 from spinney.model import TreeForest
 from spinney.model.tree import freeze
 from spinney.parallelism import resolve_n_jobs
@@ -156,18 +156,18 @@ def partial_dependence(
     -0.5         0.5
      1.5        10.5
     """
-    forest = forest_of(fitted)
+    forest = askable_of(fitted)
     places = choose_features(forest, features, 2)
     answer = choose_answer(forest, output, scale)
     n_threads = resolve_n_jobs(n_jobs)
     table = None if X is None else forest.conform(X, type(fitted).__name__)
-    bins = ForestBins(forest)
+    bins = None if isinstance(forest, InputForest) else ForestBins(forest)
     grids = _grids(forest, bins, places, grid, table)
     if table is None:
         values = _from_cover(forest, bins, grids, answer, sample_weight)
     else:
         weights = row_weights(sample_weight, table.n_rows)
-        if answer.is_sum:
+        if answer.is_sum and bins is not None and not isinstance(forest, InputForest):
             values = _from_rows(forest, bins, grids, answer, (table, weights))
         else:
             values = _row_by_row(forest, grids, answer, (table, weights), n_threads)
@@ -225,12 +225,13 @@ def individual_curves(
     array([[ 0., 10.],
            [ 1., 11.]])
     """
-    forest = forest_of(fitted)
+    forest = askable_of(fitted)
     place = choose_feature(forest, feature)
     answer = choose_answer(forest, output, scale)
     n_threads = resolve_n_jobs(n_jobs)
     table = forest.conform(X, type(fitted).__name__)
-    (points,) = _grids(forest, ForestBins(forest), (place,), grid, table)
+    bins = None if isinstance(forest, InputForest) else ForestBins(forest)
+    (points,) = _grids(forest, bins, (place,), grid, table)
     curves = np.empty((table.n_rows, len(points.bins)))
     for first, same in _distinct(points):
         asked = with_value(table, place, points.column, first)
@@ -269,21 +270,29 @@ def freeze_labels(labels: AnyArray) -> AnyArray:
 
 
 def _grids(
-    forest: TreeForest, bins: ForestBins, places: tuple[int, ...], grid: Any, table: Table | None
+    forest: TreeForest | InputForest,
+    bins: ForestBins | None,
+    places: tuple[int, ...],
+    grid: Any,
+    table: Table | None,
 ) -> tuple[Grid, ...]:
     default = _MOST_POINTS[len(places)]
     is_shared = len(places) == 1 or grid is None or isinstance(grid, numbers.Integral)
     wanted = [grid] * len(places) if is_shared else _pair(grid)
-    return tuple(
-        make_grid(
-            forest,
-            bins,
-            place,
-            default if asked is None else asked,
-            has_missing=table is None or _has_missing(table.columns[place]),
-        )
-        for place, asked in zip(places, wanted, strict=True)
-    )
+    made = []
+    for place, asked in zip(places, wanted, strict=True):
+        points = default if asked is None else asked
+        has_missing = table is None or _has_missing(table.columns[place])
+        if bins is not None:
+            made.append(make_grid(forest, bins, place, points, has_missing=has_missing))
+        elif table is not None and isinstance(forest, InputForest):
+            made.append(grid_of_rows(forest, place, points, table, has_missing=has_missing))
+        else:
+            raise InvalidParameter(
+                "X=None: the trees split on features that were derived from those of X, so they "
+                "alone do not know what rows have. Pass X."
+            )
+    return tuple(made)
 
 
 def _pair(grid: Any) -> list[Any]:
@@ -303,8 +312,8 @@ def _has_missing(column: Column) -> bool:
 
 
 def _from_cover(
-    forest: TreeForest,
-    bins: ForestBins,
+    forest: TreeForest | InputForest,
+    bins: ForestBins | None,
     grids: Sequence[Grid],
     answer: Answer,
     sample_weight: Any,
@@ -318,6 +327,8 @@ def _from_cover(
         raise InvalidInput(
             "sample_weight is given, but X is not: without rows there is nothing to weigh. Pass X."
         )
+    if bins is None or isinstance(forest, InputForest):
+        raise AssertionError("grids of derived features need rows")
     known = {one.feature: one.bins for one in grids}
     return expected_scores(forest, bins, known, TrainingCover(1.0), answer.position)
 
@@ -338,7 +349,7 @@ def _from_rows(
 
 
 def _row_by_row(
-    forest: TreeForest,
+    forest: Askable,
     grids: Sequence[Grid],
     answer: Answer,
     weighted: tuple[Table, FloatArray],

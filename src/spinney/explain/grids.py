@@ -15,13 +15,15 @@ import numpy as np
 
 from spinney.data.compatibility import conform_column
 from spinney.data.sources.numpy import read_array
-from spinney.data.table import Column, Kind
+from spinney.data.table import Column, Kind, Table
 from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
 from spinney.explain.bins import ForestBins
-from spinney.model import TreeForest
+from spinney.explain.reading import Askable, InputForest
 from spinney.typing import AnyArray, FloatArray
 
 _EXPECTED = "a number of points of at least 2, or the values to ask about"
+MOST_LEVELS = 255
+"""Levels of a feature that is told as statistics which are asked about without being named."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,8 +42,36 @@ class Grid:
         return labels_of(self.column)
 
 
+def grid_of_rows(
+    forest: InputForest, place: int, wanted: Any, table: Table, *, has_missing: bool
+) -> Grid:
+    """Choose points of a feature that others are derived from: values of rows, or those given.
+
+    Every point has a bin of its own: what trees tell apart is not in the feature itself.
+    """
+    described = forest.schema.feature(place)
+    if not isinstance(wanted, numbers.Integral) or isinstance(wanted, bool):
+        column = _given_points(described, wanted)
+        return Grid(place, column, np.arange(len(column.values)))
+    if wanted < 2:
+        raise InvalidParameter(f"grid={wanted!r}: expected {_EXPECTED}.")
+    values = table.columns[place].dense(table.n_rows)
+    known = np.unique(values[values >= 0] if described.levels is not None else values)
+    known = known[~np.isnan(known)]
+    if described.levels is not None and len(known) > MOST_LEVELS:
+        raise InvalidParameter(
+            f"X has {len(known)} levels of {described.name!r}, and the model would be asked about "
+            "all rows once for each. Give grid=, a list of the levels that matter, or fewer rows."
+        )
+    if described.levels is None and len(known) > wanted:
+        known = known[np.rint(np.linspace(0, len(known) - 1, int(wanted))).astype(np.intp)]
+    missing = [-1 if described.levels is not None else np.nan]
+    points = np.append(known, np.array(missing, known.dtype)) if has_missing else known
+    return Grid(place, replace(described, values=points), np.arange(len(points)))
+
+
 def make_grid(
-    forest: TreeForest,
+    forest: Askable,
     bins: ForestBins,
     feature: int,
     wanted: Any,

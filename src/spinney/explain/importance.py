@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.explain.reading import forest_of
-from spinney.model import TreeForest
+from spinney.explain.reading import Shared, shared_forest_of
 from spinney.model.tree import freeze
 from spinney.results import Result
 from spinney.typing import FloatArray
@@ -69,8 +68,8 @@ def gain_importance(fitted: Any, *, normalise: bool = True) -> Importances:
     x0           0.9901
     x1         0.009901
     """
-    forest = forest_of(fitted)
-    return _of_splits(forest, forest.feature_gains(), "gain", normalise=normalise)
+    shared = shared_forest_of(fitted)
+    return _of_splits(shared, shared.forest.feature_gains(), "gain", normalise=normalise)
 
 
 def split_importance(fitted: Any, *, normalise: bool = True) -> Importances:
@@ -94,15 +93,15 @@ def split_importance(fitted: Any, *, normalise: bool = True) -> Importances:
     >>> split_importance(tree, normalise=False).values
     array([1., 2.])
     """
-    forest = forest_of(fitted)
-    features = forest.arrays["feature"]
-    counts = np.bincount(features[features >= 0], minlength=len(forest.schema.names))
-    return _of_splits(forest, counts.astype(float), "number of splits", normalise=normalise)
+    shared = shared_forest_of(fitted)
+    features = shared.forest.arrays["feature"]
+    n_features = shared.forest.schema.n_features
+    counts = np.bincount(features[features >= 0], minlength=n_features).astype(float)
+    return _of_splits(shared, counts, "number of splits", normalise=normalise)
 
 
-def _of_splits(
-    forest: TreeForest, totals: FloatArray, what: str, *, normalise: bool
-) -> Importances:
+def _of_splits(shared: Shared, totals: FloatArray, what: str, *, normalise: bool) -> Importances:
+    totals = shared.by_feature(totals, 0)
     values = totals / (totals.sum() or 1.0) if normalise else totals
     kind = f"share of the total {what}" if normalise else f"total {what}"
-    return Importances(kind, forest.schema.names, freeze(values), None)
+    return Importances(kind, shared.names, freeze(values), None)

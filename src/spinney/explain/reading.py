@@ -1,14 +1,21 @@
 """What every explanation begins with: the forest behind a fitted estimator, and its words."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from sklearn.utils.validation import check_is_fitted
 
+from spinney.data.schema import FeatureSchema
+from spinney.data.table import Table
+from spinney.data.target import Target
 from spinney.errors import InvalidInputType
 from spinney.model import Model, TreeForest
+from spinney.model.derived import DerivedForest
+from spinney.model.forest import Output
 from spinney.model.isolation import IsolationTrees
 from spinney.model.leaf_rows import LeafRowForest
 from spinney.model.links import BINARY_LINKS
+from spinney.typing import FloatArray, TableLike
 
 
 def model_of(fitted: Any) -> Model | None:
@@ -29,6 +36,14 @@ def forest_of(fitted: Any) -> TreeForest:
         model = model.trees
     if isinstance(model, TreeForest):
         return model
+    if isinstance(model, DerivedForest):
+        raise InvalidInputType(
+            f"The trees of this {type(fitted).__name__} split on features that were derived from "
+            "those of X (statistics of categories, parts of dates), and this explanation reads "
+            "the splits themselves. Shapley values, importances, dependence and accumulated "
+            "effects take it; or fit with category_encoding='sets', category_pairs=None and "
+            "date_features=False."
+        )
     if model is not None:
         raise InvalidInputType(
             f"The model of this {type(fitted).__name__} is no sum of Spinney's own trees, so it "
@@ -39,6 +54,90 @@ def forest_of(fitted: Any) -> TreeForest:
         f"A {type(fitted).__name__} has no trees to explain. Pass a fitted estimator of Spinney "
         "that is made of trees, or its model_."
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shared:
+    """A forest whose answers about its features can be told by the features of the user."""
+
+    forest: TreeForest
+    model: TreeForest | DerivedForest
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features of the user."""
+        return self.model.schema.names
+
+    def conform(self, X: TableLike, name: str) -> Table:
+        """Read a table of the user as one of the features that the trees split on."""
+        return self.model.conform(X, name)
+
+    def read(self, X: TableLike, name: str) -> Table:
+        """Read a table of the user as one of the features of the user."""
+        if isinstance(self.model, DerivedForest):
+            return self.model.read(X, name)
+        return self.model.conform(X, name)
+
+    def by_feature(self, values: FloatArray, *axes: int) -> FloatArray:
+        """Add values up that belong to what was derived from one feature, along some axes."""
+        if isinstance(self.model, DerivedForest):
+            for axis in axes:
+                values = self.model.derivation.shared_out(values, axis)
+        return values
+
+
+def shared_forest_of(fitted: Any) -> Shared:
+    """Give the trees as ``forest_of`` does, derived features among what they may split on."""
+    model = model_of(fitted)
+    if isinstance(model, DerivedForest):
+        return Shared(model.forest, model)
+    forest = forest_of(fitted)
+    return Shared(forest, forest)
+
+
+class Askable(Protocol):
+    """A model as a function of features: what explanations need that only ask it about rows."""
+
+    @property
+    def schema(self) -> FeatureSchema:
+        """The features."""
+
+    @property
+    def target(self) -> Target:
+        """What is predicted."""
+
+    @property
+    def output(self) -> Output:
+        """How raw scores become predictions."""
+
+    def conform(self, X: TableLike, estimator_name: str) -> Table:
+        """Read a table as one of the features."""
+
+    def raw_scores(self, table: Table, *, n_threads: int = 1) -> FloatArray:
+        """Ask about a table that conforms."""
+
+
+class InputForest:
+    """Trees behind a derivation as a function of the user's features."""
+
+    def __init__(self, model: DerivedForest) -> None:
+        self.model = model
+        self.schema, self.target, self.output = model.schema, model.target, model.output
+
+    def conform(self, X: TableLike, estimator_name: str) -> Table:
+        """Read a table as one of the user's features."""
+        return self.model.read(X, estimator_name)
+
+    def raw_scores(self, table: Table, *, n_threads: int = 1) -> FloatArray:
+        """Derive, then ask the trees."""
+        derived = self.model.derivation.of_table(table)
+        return self.model.raw_scores(derived, n_threads=n_threads)
+
+
+def askable_of(fitted: Any) -> TreeForest | InputForest:
+    """Give the trees as ``forest_of`` does, or as a function where features are derived."""
+    model = model_of(fitted)
+    return InputForest(model) if isinstance(model, DerivedForest) else forest_of(fitted)
 
 
 def raw_output_names(fitted: Any) -> tuple[str, ...]:
@@ -55,7 +154,8 @@ def raw_output_names(fitted: Any) -> tuple[str, ...]:
     >>> raw_output_names(fitted)
     ('b',)
     """
-    forest = forest_of(fitted)
+    asked = fitted.model if isinstance(fitted, InputForest) else fitted
+    forest = shared_forest_of(asked).forest
     target = forest.target
     if target.classes is not None:
         classes = [str(label) for label in target.classes]

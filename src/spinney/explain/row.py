@@ -14,7 +14,7 @@ from spinney.data.schema import FeatureSchema
 from spinney.data.table import Column, Kind, Table
 from spinney.errors import InvalidInput, shorten
 from spinney.explain.choosing import find_place
-from spinney.explain.reading import forest_of, raw_output_names
+from spinney.explain.reading import raw_output_names, shared_forest_of
 from spinney.explain.shapley import explain_table
 from spinney.model import TreeForest
 from spinney.model.links import BINARY_LINKS, apply_link
@@ -113,11 +113,12 @@ def explain_row(
     x1       15              ...    ...
     x0       oak             ...    ...
     """
-    forest = forest_of(fitted)
-    given = _one_row(row, forest.schema)
+    shared = shared_forest_of(fitted)
+    forest, schema = shared.forest, shared.model.schema
+    given = _one_row(row, schema)
     name = type(fitted).__name__
-    conformed = forest.conform(given, name)
-    known = None if background is None else forest.conform(background, name)
+    conformed = shared.conform(given, name)
+    known = None if background is None else shared.conform(background, name)
     found = explain_table(forest, conformed, known, background_weight, n_threads=1)
     raw = forest.raw_scores(conformed)
     place = _chosen_output(forest, raw[0], output)
@@ -130,9 +131,9 @@ def explain_row(
         float(raw[0, place]),
         "the probability itself" if is_share else _SCALES[forest.output.link],
         float(found.base[place]),
-        found.feature_names,
-        _shown_values(given, conformed, forest.schema),
-        found.values[0, :, place],
+        shared.names,
+        _shown_values(given, shared.read(given, name), schema),
+        shared.by_feature(found.values, 1)[0, :, place],
     )
 
 

@@ -1,7 +1,7 @@
 """Shapley values: what each feature adds to the raw score of each row, exactly."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from spinney.data.table import Table
 from spinney.data.weights import read_weights
 from spinney.errors import InvalidInput, InvalidInputType
 from spinney.explain.importance import Importances
-from spinney.explain.reading import forest_of, raw_output_names
+from spinney.explain.reading import raw_output_names, shared_forest_of
 from spinney.model import TreeForest
 from spinney.parallelism import resolve_n_jobs
 from spinney.results import Result, read_only
@@ -98,7 +98,9 @@ def shap_values(
     the expected raw score changes when it does. The answer is exact, not sampled, and the same
     for every number of threads. Contributions are to the raw score: log-odds for two classes,
     one score per class for several, the logarithm of the prediction for Poisson, gamma and
-    Tweedie loss, the prediction itself otherwise.
+    Tweedie loss, the prediction itself otherwise. Where trees split on derived features, each is a
+    player of its own, and a feature of X gets the sum over those derived from it; what is derived
+    from a pair of features is divided evenly.
 
     Parameters
     ----------
@@ -139,12 +141,14 @@ def shap_values(
     >>> shap_values(fitted, X[:1], background=X[3:4]).values[0, :, 0]
     array([-3.,  0.])
     """
-    forest = forest_of(fitted)
+    shared = shared_forest_of(fitted)
     n_threads = resolve_n_jobs(n_jobs)
     name = type(fitted).__name__
-    table = forest.conform(X, name)
-    known = None if background is None else forest.conform(background, name)
-    return explain_table(forest, table, known, background_weight, n_threads=n_threads)
+    table = shared.conform(X, name)
+    known = None if background is None else shared.conform(background, name)
+    found = explain_table(shared.forest, table, known, background_weight, n_threads=n_threads)
+    values = read_only(shared.by_feature(found.values, 1))
+    return replace(found, values=values, feature_names=shared.names)
 
 
 def explain_table(
@@ -200,13 +204,13 @@ def shap_interactions(fitted: Any, X: TableLike, *, n_jobs: int | None = None) -
     array([[0.25 , 0.125],
            [0.125, 0.25 ]])
     """
-    forest = forest_of(fitted)
-    table = forest.conform(X, type(fitted).__name__)
-    columns = native_columns(table)
+    shared = shared_forest_of(fitted)
+    forest = shared.forest
+    columns = native_columns(shared.conform(X, type(fitted).__name__))
     sums = _ext.shapley_interactions(forest.native, columns, resolve_n_jobs(n_jobs))
-    base, names = forest.expected_scores, forest.schema.names
-    values = read_only(forest.aggregated(sums))
-    return ShapInteractions(values, read_only(base), names, raw_output_names(forest))
+    values = read_only(shared.by_feature(forest.aggregated(sums), 1, 2))
+    base = read_only(forest.expected_scores)
+    return ShapInteractions(values, base, shared.names, raw_output_names(forest))
 
 
 def shap_importance(

@@ -8,6 +8,7 @@ import numpy as np
 
 from spinney.data.row import RowReader, plain_table_of_row, table_of_row
 from spinney.errors import InvalidInput, shorten
+from spinney.model.derived import DerivedForest
 from spinney.model.forest import TreeForest
 from spinney.model.model import Model
 from spinney.typing import AnyArray, FloatArray
@@ -40,9 +41,10 @@ class CompiledModel:
         self.classes: AnyArray | None = model.target.classes
         """None unless the model is of a classification."""
         self._is_number = model.target.classes is None and model.target.n_outputs == 1
-        self._reader = RowReader(model.schema, unseen=model.policy.unseen)
+        unseen_code = float(model.unseen_code)
+        self._reader = RowReader(model.schema, unseen=model.policy.unseen, unseen_code=unseen_code)
         self._quick: Callable[[Any], FloatArray] | None = None
-        if isinstance(model, TreeForest) and self._reader.is_plain:
+        if isinstance(model, TreeForest | DerivedForest) and self._reader.is_plain:
             self._quick = model.row_predictions
         self._of_numbers = self._quick if self._reader.is_numeric else None
         names = self.feature_names

@@ -202,7 +202,10 @@ class TreeForest(Model):
         self, X: TableLike, *, n_threads: int = 1, estimator_name: str = "this model"
     ) -> CodeArray:
         """Find the leaf, numbered within its tree, that each row falls into; (n_rows, n_trees)."""
-        table = self.conform(X, estimator_name)
+        return self.table_leaf_ids(self.conform(X, estimator_name), n_threads=n_threads)
+
+    def table_leaf_ids(self, table: Table, *, n_threads: int = 1) -> CodeArray:
+        """Find leaves as ``leaf_ids`` does, of a table that conforms."""
         return np.asarray(self._native.leaf_ids(native_columns(table), n_threads))
 
     def conform(self, X: TableLike, estimator_name: str) -> Table:
@@ -215,7 +218,10 @@ class TreeForest(Model):
         self, X: TableLike, *, n_threads: int = 1, estimator_name: str = "this model"
     ) -> FloatArray:
         """Probabilities (n_rows, n_classes), or expected values (n_rows, n_outputs)."""
-        table = self.conform(X, estimator_name)
+        return self.table_predictions(self.conform(X, estimator_name), n_threads=n_threads)
+
+    def table_predictions(self, table: Table, *, n_threads: int = 1) -> FloatArray:
+        """Predict as ``predictions`` does, of a table that conforms."""
         return self._finished(table, self.output.link, n_threads)
 
     @functools.cached_property

@@ -41,6 +41,10 @@ class Model(abc.ABC):
     target: Target
     policy: Policy
 
+    unseen_code: int = -1
+    """The code of categories that training did not know, where they are let in: that of missing
+    ones, or one of their own."""
+
     passes_tables_on: bool = False
     """Whether members see tables as the user gives them, and cannot read those of ours."""
 

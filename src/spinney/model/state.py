@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney.data.derivation import Derivation
 from spinney.data.schema import FeatureSchema
 from spinney.data.table import Kind
 from spinney.data.target import Target
@@ -16,6 +17,7 @@ from spinney.errors import InvalidModel
 from spinney.model import sections
 from spinney.model.committee import MAX_MEMBERS, MAX_NESTING, Committee
 from spinney.model.componentwise import COMPONENTWISE_ARRAYS, ComponentwiseSum
+from spinney.model.derived import DerivedForest
 from spinney.model.forest import NODE_ARRAYS, OTHER_ARRAYS, Output, TreeForest
 from spinney.model.isolation import IsolationPlanes, IsolationTrees
 from spinney.model.leaf_rows import LEAF_ROW_ARRAYS, LeafRowForest
@@ -63,6 +65,7 @@ def model_from_state(meta: Mapping[str, Any], arrays: Arrays, *, nesting: int = 
         IsolationPlanes.kind: _isolation_planes,
         LeafRowForest.kind: _leaf_rows,
         PlaneForest.kind: _plane_forest,
+        DerivedForest.kind: _derived_forest,
     }
     if isinstance(kind, str) and kind in readers:
         return readers[kind](meta, arrays)
@@ -73,6 +76,19 @@ def _forest(meta: Mapping[str, Any], arrays: Arrays) -> TreeForest:
     _expect_keys(meta, {"kind", "schema", "target", "output", "policy"})
     _expect_prefixes(arrays, {"schema/", "target/", "forest/", "nodes/"})
     schema = FeatureSchema.from_state(_part(meta, "schema"), below(arrays, "schema/"))
+    return _trees(meta, arrays, schema)
+
+
+def _derived_forest(meta: Mapping[str, Any], arrays: Arrays) -> DerivedForest:
+    _expect_keys(meta, {"kind", "schema", "target", "output", "policy"})
+    _expect_prefixes(arrays, {"schema/", "derivation/", "target/", "forest/", "nodes/"})
+    schema = FeatureSchema.from_state(_part(meta, "schema"), below(arrays, "schema/"))
+    derivation = Derivation.from_arrays(schema, below(arrays, "derivation/"))
+    return DerivedForest(derivation, _trees(meta, arrays, derivation.schema))
+
+
+def _trees(meta: Mapping[str, Any], arrays: Arrays, schema: FeatureSchema) -> TreeForest:
+    """Read the trees of a forest that split on the features of a schema."""
     target = Target.from_state(_part(meta, "target"), below(arrays, "target/"))
     found = below(arrays, "forest/")
     packed = below(arrays, "nodes/")

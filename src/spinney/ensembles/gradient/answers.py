@@ -12,6 +12,7 @@ from spinney.ensembles.gradient.offsets import read_offset
 from spinney.errors import InvalidInput, InvalidModel
 from spinney.model import Model, TreeForest
 from spinney.model.compiled import CompiledModel
+from spinney.model.derived import DerivedForest
 from spinney.model.links import apply_link
 from spinney.typing import AnyArray, CodeArray, FloatArray, TableLike
 
@@ -19,13 +20,13 @@ from spinney.typing import AnyArray, CodeArray, FloatArray, TableLike
 class BoostedAnswers(Estimator):
     """An estimator whose model is a boosted sum of trees, once it has been learnt."""
 
-    _model_class: ClassVar[type[Model]] = TreeForest
-    model_: TreeForest
+    _model_class: ClassVar[tuple[type[Model], ...]] = (TreeForest, DerivedForest)
+    model_: TreeForest | DerivedForest
     _has_offset: bool
     """Whether ``fit`` was given an offset, so that predictions need one."""
 
     def _adopt(self, model: Model) -> None:
-        if isinstance(model, TreeForest):
+        if isinstance(model, TreeForest | DerivedForest):
             n_outputs = len(model.arrays["baseline"])
             in_turn = np.arange(len(model)) % n_outputs
             to_all = np.full(len(model), -1)

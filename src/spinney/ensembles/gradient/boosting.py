@@ -16,6 +16,7 @@ from spinney.ensembles.fitting import Reading
 from spinney.ensembles.fitting import read_rows as read_training_rows
 from spinney.ensembles.gradient.answers import BoostedAnswers
 from spinney.ensembles.gradient.callbacks import Callback, read_callbacks
+from spinney.ensembles.gradient.deriving import Deriving, settings_for
 from spinney.ensembles.gradient.fold_curve import FoldCurve, curve_of_folds, rows_of_folds
 from spinney.ensembles.gradient.given import Given, stops_by_folds
 from spinney.ensembles.gradient.plan import Plan, round_settings
@@ -32,7 +33,7 @@ from spinney.ensembles.gradient.stopping import STOPS, Clock
 from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.errors import InterruptedFit, InvalidInput, InvalidModel, InvalidParameter, OutOfTime
 from spinney.losses import Loss
-from spinney.model import TreeForest
+from spinney.model import Model
 from spinney.model.model import State
 from spinney.randomness import seed_from
 from spinney.trees.gradient import check_factors
@@ -109,7 +110,7 @@ class GradientBoosting(BoostedAnswers):
             plan = replace(plan, stops_early=False, settings=booster.settings)
         grown = self._resume(plan) if self._goes_on() else BoostedSum.start(plan.rows, plan.loss)
         watch = plan.watch(lambda: self._twin(plan.freeze(grown)), grown.n_rounds)
-        plan.rows.tables.clear()  # from here on there are only bins
+        plan.rows.forget_tables()  # from here on there are only bins
         with contextlib.nullcontext() if watch is None else watch.progress:
             if watch is not None and not self._goes_on():
                 watch.measure(grown)
@@ -139,14 +140,21 @@ class GradientBoosting(BoostedAnswers):
             check_factors(factors)  # before anything is summed
         offset = given.offset_of(reading, loss.n_outputs)
         _check_scorer(params, offset)
-        rows = arrange_rows(reading, factors, held_out, intake, offset)
+        deriving = Deriving.of(params, reading, settings.tree.monotone, seed)
+        if deriving is None:
+            rows = arrange_rows(reading, factors, held_out, intake, offset)
+        else:
+            reading, held_out, derived = deriving.apply(held_out)
+            rows = replace(arrange_rows(reading, factors, held_out, intake, offset), **derived)
+            settings = settings_for(settings, derived["derivation"])
         if not settings.leaves_count_rows:
             warn_of_small_weights(rows, settings.tree.min_samples_leaf)
         clock = Clock(began, params["time_budget"])
         plan = Plan(params, reading.schema, rows, loss, settings, stops, clock, callbacks)
         if not stops_by_folds(params):
             return plan, None
-        return plan, rows_of_folds(rows, given.folds(params, reading, seed), reading.table)
+        folds = rows_of_folds(rows, given.folds(params, reading, seed), reading.table)
+        return plan, folds if deriving is None else deriving.for_folds(folds, intake)
 
     def _goes_on(self) -> bool:
         """Tell whether ``fit`` goes on with the model of the last one."""
@@ -223,7 +231,7 @@ class GradientBoosting(BoostedAnswers):
         except InvalidInput as error:
             raise InvalidInput(f"y_val: {error}") from error
 
-    def _twin(self, model: TreeForest) -> Any:
+    def _twin(self, model: Model) -> Any:
         twin = copy.copy(self)
         twin._has_offset = False  # noqa: SLF001 - whatever the fit before had
         twin._adopt(model)  # noqa: SLF001 - a copy of its own class
@@ -240,6 +248,7 @@ class GradientBoosting(BoostedAnswers):
         same = (
             bins_digest(plan.rows.binned.features) == self._bins
             and plan.schema == model.schema
+            and plan.rows.derivation == getattr(model, "derivation", None)
             and plan.rows.target.same_as(model.target)
             and plan.loss.link == model.output.link
         )

@@ -8,9 +8,9 @@ import numpy as np
 
 from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.errors import InvalidParameter
-from spinney.model import TreeForest
+from spinney.model import Model
 
-Freeze: TypeAlias = Callable[[BoostedSum], TreeForest]
+Freeze: TypeAlias = Callable[[BoostedSum], Model]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,10 +29,11 @@ class RoundView:
     _freeze: Freeze
 
     @property
-    def model(self) -> TreeForest:
+    def model(self) -> Model:
         """The model so far, made when it is asked for."""
-        forest = self._freeze(self._grown)
-        return forest[: self.round * self._grown.trees_per_round]
+        whole = self._freeze(self._grown)
+        so_far: Model = whole[: self.round * self._grown.trees_per_round]
+        return so_far
 
 
 Callback: TypeAlias = Callable[[RoundView], Any]

@@ -75,6 +75,9 @@ class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
         max_features_per_tree: float = 1.0,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
+        category_encoding: str = "auto",
+        category_pairs: Any = None,
+        date_features: bool = False,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         class_weight: Any = None,
@@ -115,6 +118,9 @@ class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
         self.max_features_per_tree = max_features_per_tree
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.category_encoding = category_encoding
+        self.category_pairs = category_pairs
+        self.date_features = date_features
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.class_weight = class_weight

@@ -1,7 +1,8 @@
 """How many rounds are best, by folds: as many sums as folds, in lock step over one table of bins.
 
 Cut points come from all rows and no target is looked at for them, so all sums share one table of
-bins and one grower. In everything else a sum depends on the training rows of its fold alone.
+bins and one grower. In everything else a sum depends on the training rows of its fold alone. Where
+features are derived from targets, every fold has bins and a grower of its own.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +19,7 @@ from spinney.ensembles.gradient.stopping import Measure, StoppingRule
 from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.ensembles.sharing import TableRows
 from spinney.errors import InvalidInput
-from spinney.model import TreeForest
+from spinney.model import Model
 from spinney.progress import follow
 from spinney.resampling.folds import Fold
 from spinney.typing import AnyArray, FloatArray
@@ -63,7 +64,7 @@ def curve_of_folds(
     plan: Plan,
     booster: Booster,
     folds: Sequence[BoostingRows],
-    twin_of: Callable[[TreeForest], Any],
+    twin_of: Callable[[Model], Any],
 ) -> FoldCurve:
     """Add rounds to the sums of all folds, in turn, until their mean score no longer rises.
 
@@ -72,14 +73,15 @@ def curve_of_folds(
     params, settings = plan.params, booster.settings
     rule = StoppingRule(params["n_iter_no_change"], params["tol"])
     sums = [BoostedSum.start(rows, plan.loss) for rows in folds]
+    boosters = [_booster_of(rows, plan, booster) for rows in folds]
     measures = [_measure(plan, of, grown, twin_of) for of, grown in zip(folds, sums, strict=True)]
     counts = np.array([_tested(rows).total_weight(rows.n_rows) for rows in folds])
     table = [_measured(measures, sums)]
     means, reason = [_mean(table[0], counts)], "max_iter"
     most = settings.max_rounds
     for _ in follow(range(most), most, "round of all folds", verbose=params["verbose"]):
-        for rows, grown in zip(folds, sums, strict=True):
-            booster.add_round(grown, rows)
+        for one, rows, grown in zip(boosters, folds, sums, strict=True):
+            one.add_round(grown, rows)
             grown.end_round()
         table.append(_measured(measures, sums))
         means.append(_mean(table[-1], counts))
@@ -92,8 +94,15 @@ def curve_of_folds(
     return FoldCurve(np.array(means), _errors(np.array(table), np.array(means)), reason)
 
 
+def _booster_of(rows: BoostingRows, plan: Plan, booster: Booster) -> Booster:
+    """Give the booster of all folds; one of its own to a fold that has its own bins."""
+    if rows.binned is booster.rows.binned:
+        return booster
+    return Booster(rows, plan.loss, booster.settings)
+
+
 def _measure(
-    plan: Plan, rows: BoostingRows, grown: BoostedSum, twin_of: Callable[[TreeForest], Any]
+    plan: Plan, rows: BoostingRows, grown: BoostedSum, twin_of: Callable[[Model], Any]
 ) -> Measure:
     of_fold = replace(plan, rows=rows)
     twin = None if plan.params["scoring"] == "loss" else twin_of(of_fold.freeze(grown))

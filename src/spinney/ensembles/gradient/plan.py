@@ -23,6 +23,7 @@ from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.losses import Loss
 from spinney.model import Policy, TreeForest
+from spinney.model.derived import DerivedForest
 from spinney.model.forest import Output
 from spinney.progress import Progress
 from spinney.resampling.row_sampling import RowSampling
@@ -46,16 +47,18 @@ class Plan:
     clock: Clock
     callbacks: tuple[Callback, ...] = ()
 
-    def freeze(self, grown: BoostedSum) -> TreeForest:
+    def freeze(self, grown: BoostedSum) -> TreeForest | DerivedForest:
         """Make the model of the trees so far."""
-        return TreeForest.from_trees(
+        derivation = self.rows.derivation
+        forest = TreeForest.from_trees(
             grown.tree_sum,
-            self.schema,
+            self.schema if derivation is None else derivation.schema,
             self.rows.target,
             self.rows.binned.features,
             output=Output(link=self.loss.link, aggregate="sum"),
             policy=policy_of(self.params),
         )
+        return forest if derivation is None else DerivedForest(derivation, forest)
 
     def watch(self, fitted_twin: Callable[[], Any], n_before: int) -> Watch | None:
         """Make the watch over the rounds; None when nobody looks.

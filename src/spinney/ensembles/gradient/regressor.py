@@ -113,6 +113,15 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         Most bins for the values of a numeric feature, up to 255; categories have up to 255.
     categorical_features : "from_dtype", None, mask, positions or names
         Which features are categories.
+    category_encoding : {"auto", "sets", "target"}
+        "sets": splits send sets of levels left; beyond 255 levels the rarest share a bin. "target":
+        every level is told as the mean target of its rows and their weight; a training row is told
+        of rows before it only, in an order that ``random_state`` decides. "auto": both for
+        features of more than 255 levels, sets for all others.
+    category_pairs : None, "all" or list of pairs of positions or names
+        Pairs of categorical features whose levels are told together, as with "target".
+    date_features : bool
+        Whether year, month, day, weekday and hour of dates stand beside the dates themselves.
     monotonic_cst : None, sequence or dict
         1, -1 or 0 per feature, or by name: the prediction never falls, never rises, or may do both
         as the feature rises.
@@ -148,8 +157,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
 
     Attributes
     ----------
-    model_ : TreeForest
-        The frozen model.
+    model_ : TreeForest or DerivedForest
+        The frozen model; the latter where trees split on derived features.
     n_iter_, n_trees_per_iteration_ : int
         Rounds, and trees per round.
     train_score_, validation_score_ : ndarray
@@ -212,6 +221,9 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         max_features_per_tree: float = 1.0,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
+        category_encoding: str = "auto",
+        category_pairs: Any = None,
+        date_features: bool = False,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         unseen: str = "missing",
@@ -255,6 +267,9 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         self.max_features_per_tree = max_features_per_tree
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.category_encoding = category_encoding
+        self.category_pairs = category_pairs
+        self.date_features = date_features
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.unseen = unseen

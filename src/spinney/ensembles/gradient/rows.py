@@ -3,12 +3,13 @@
 import hashlib
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from spinney.data.binning import BinnedTable, CategoryBins, FeatureBins
+from spinney.data.derivation import UNSEEN, Derivation
 from spinney.data.fixed_point import exact_total
 from spinney.data.table import Table
 from spinney.data.target import Target, read_labels, read_numbers
@@ -77,6 +78,10 @@ class BoostingRows:
     validation: Part | None
     offset: FloatArray | None = None
     """(n_rows, n_outputs), in Fortran order: added to the raw scores of each row; None: nothing."""
+    derivation: Derivation | None = None
+    """How ``tables`` were made of those of the user; None: they are those."""
+    inputs: list[Table] = field(default_factory=list)
+    """The tables of the user, where ``tables`` are derived."""
 
     @property
     def n_rows(self) -> int:
@@ -84,10 +89,16 @@ class BoostingRows:
         return len(self.y)
 
     def table_of(self, part: Part) -> Table:
-        """Choose the unbinned rows of a part."""
-        if part is self.validation and len(self.tables) == 2:
-            return self.tables[1]
-        return self.tables[0] if part.rows is None else self.tables[0].take(part.rows)
+        """Choose the unbinned rows of a part, as the user gave them."""
+        tables = self.inputs or self.tables
+        if part is self.validation and len(tables) == 2:
+            return tables[1]
+        return tables[0] if part.rows is None else tables[0].take(part.rows)
+
+    def forget_tables(self) -> None:
+        """Keep only bins."""
+        self.tables.clear()
+        self.inputs.clear()
 
 
 def arrange_rows(
@@ -259,7 +270,11 @@ def _held_out(
 ) -> HeldOut:
     X_val, y_val, sample_weight_val = given
     table = reading.schema.conform(
-        X_val, unseen=policy.unseen, extra=policy.extra, estimator_name=name
+        X_val,
+        unseen=policy.unseen,
+        extra=policy.extra,
+        estimator_name=name,
+        unseen_code=UNSEEN,  # bins take it for missing
     )
     weights = read_weights(sample_weight_val, table.n_rows)
     if reading.target.classes is None:

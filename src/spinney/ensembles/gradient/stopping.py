@@ -12,7 +12,7 @@ from spinney.ensembles.gradient.callbacks import Callback, Freeze, RoundView, as
 from spinney.ensembles.gradient.rows import BoostingRows, Part
 from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.losses import Loss
-from spinney.model import TreeForest
+from spinney.model import Model
 from spinney.progress import Progress
 
 Measure = Callable[[BoostedSum], float]
@@ -129,7 +129,7 @@ def by_scorer(
     scoring: Any,
     rows: BoostingRows,
     part: Part,
-    freeze: Callable[[BoostedSum], TreeForest],
+    freeze: Callable[[BoostedSum], Model],
 ) -> Measure:
     """Measure by a scorer of scikit-learn; ``twin`` is a fitted copy of the estimator.
 

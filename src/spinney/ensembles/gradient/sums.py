@@ -7,6 +7,7 @@ import numpy as np
 from spinney.ensembles.gradient.rows import BoostingRows
 from spinney.losses import Loss
 from spinney.model import TreeForest
+from spinney.model.derived import DerivedForest
 from spinney.model.forest import TreeSum, flat_arrays
 from spinney.trees.gradient import GrownTrees
 from spinney.typing import FloatArray
@@ -41,7 +42,9 @@ class BoostedSum:
         return cls(baseline, scores, GrownTrees(width), offset=rows.offset)
 
     @classmethod
-    def resume(cls, rows: BoostingRows, model: TreeForest, n_threads: int) -> "BoostedSum":
+    def resume(
+        cls, rows: BoostingRows, model: TreeForest | DerivedForest, n_threads: int
+    ) -> "BoostedSum":
         """Go on where a model ended: the same trees, and the same scores to the last bit."""
         scores = [model.raw_scores(table, n_threads=n_threads) for table in rows.tables]
         baseline = model.arrays["baseline"]

@@ -1,0 +1,260 @@
+"""Which features boosting derives, and learning them from the rows that train.
+
+Statistics of the target are the only thing in front of the trees that looks at it. So everybody
+who holds rows out (a validation split, the folds of a curve) has them learnt anew from its own
+training rows; rows that do not train are told what ``predict`` would tell them.
+"""
+
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from spinney.data.binning import MAX_VALUE_BINS
+from spinney.data.calendar import CalendarPart
+from spinney.data.derivation import Derivation, Derived, Rule, pair_keys
+from spinney.data.schema import FeatureSchema
+from spinney.data.table import Column, Kind, Table
+from spinney.data.target_statistics import TargetSums
+from spinney.ensembles.fitting import IntakeSettings, Reading
+from spinney.ensembles.gradient.rounds import RoundSettings
+from spinney.ensembles.gradient.rows import BoostingRows, HeldOut
+from spinney.errors import InvalidInput, InvalidParameter, nearest_names, shorten
+from spinney.typing import AnyArray, FloatArray, IntArray
+
+_DATES = (Kind.DATE, Kind.DATETIME)
+_DAY = 86_400.0
+_EXPECTED_PAIRS = "expected None, 'all', or a list of pairs of features, such as [('a', 'b')]."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Deriving:
+    """How features are derived, as far as it does not depend on which rows train."""
+
+    reading: Reading
+    encoded: tuple[tuple[int, ...], ...]
+    """Features, and pairs of them, whose levels are told as statistics."""
+    keeps_sets: bool
+    """Whether features that are told as statistics may be split by sets of levels too."""
+    parts: Mapping[int, tuple[CalendarPart, ...]]
+    """The parts of each date that are derived."""
+    seed: int
+
+    @classmethod
+    def of(
+        cls, params: Mapping[str, Any], reading: Reading, signs: Sequence[int] | None, seed: int
+    ) -> "Deriving | None":
+        """Choose what is derived; None if trees split on the features as they are."""
+        schema = reading.schema
+        wish = params["category_encoding"]
+        least = {"auto": MAX_VALUE_BINS + 1, "target": 0}.get(wish, np.inf)
+        levels = [-1 if one is None else len(one) for one in schema.levels]
+        encoded: list[tuple[int, ...]] = [(p,) for p, n in enumerate(levels) if n >= least]
+        encoded += read_pairs(params["category_pairs"], schema)
+        parts = {}
+        if params["date_features"]:
+            parts = {
+                place: _parts(reading.table.columns[place])
+                for place, kind in enumerate(schema.kinds)
+                # A prediction that may only rise with a date must not fall with its month.
+                if kind in _DATES and not (signs and signs[place])
+            }
+        if not encoded and not parts:
+            return None
+        return cls(reading, tuple(encoded), wish == "auto", parts, seed)
+
+    @property
+    def looks_at_targets(self) -> bool:
+        """Whether what is derived depends on the targets of the rows that train."""
+        return bool(self.encoded)
+
+    def learn(self, train: AnyArray | None) -> tuple[Derivation, Table]:
+        """Learn from some rows, by their numbers, and derive the features of all; None: from all.
+
+        The rows that are learnt from are told of rows before them only.
+        """
+        reading = self.reading
+        chosen = np.arange(len(reading.y)) if train is None else train
+        weights = None if reading.weights is None else reading.weights[chosen]
+        sums = TargetSums.of(self._targets()[chosen], weights, seed=self.seed)
+        told: list[FloatArray | None] = []
+        features: list[Derived] = []
+        keys: dict[tuple[int, ...], IntArray] = {}
+        for places in self._sources():
+            if places not in self.encoded:
+                made = self._as_it_is(places[0])
+                features += made
+                told += [None] * len(made)
+                continue
+            codes, known = self._codes(places, chosen)
+            if len(places) == 2:
+                keys[places] = known
+            n = len(known)
+            of_level, before = sums.of_levels(codes, n + 1), sums.before(codes, n + 1)
+            for number, prior in enumerate(sums.prior.tolist()):
+                table = np.insert(of_level[:, number], n, prior)
+                features.append(Derived(Rule.TARGET, places, number, table))
+                told.append(before[:, number])
+            table = np.insert(sums.counts(codes, n + 1), n, 0.0)
+            features.append(Derived(Rule.COUNT, places, 0, table))
+            told.append(None)
+            if self.keeps_sets and len(places) == 1:
+                features.append(Derived(Rule.COPY, places))
+                told.append(None)
+        derivation = Derivation(reading.schema, features, keys)
+        return derivation, _with_told(derivation.of_table(reading.table), told, chosen)
+
+    def apply(
+        self, held_out: AnyArray | HeldOut | None
+    ) -> tuple[Reading, AnyArray | HeldOut | None, dict[str, Any]]:
+        """Derive the features of everything that was read.
+
+        Returns the reading and the held-out rows with derived tables, and what ``BoostingRows``
+        keep of the derivation.
+        """
+        derivation, table = self.learn(training_rows(len(self.reading.y), held_out))
+        inputs = [self.reading.table]
+        if isinstance(held_out, HeldOut):
+            inputs.append(held_out.table)
+            held_out = replace(held_out, table=derivation.of_table(held_out.table))
+        kept = {"derivation": derivation, "inputs": inputs}
+        return replace(self.reading, table=table), held_out, kept
+
+    def for_folds(
+        self, folds: Sequence[BoostingRows], settings: IntakeSettings
+    ) -> list[BoostingRows]:
+        """Give every fold a table of its own, learnt from its training rows alone."""
+        if not self.looks_at_targets:
+            return list(folds)
+        derived = []
+        for rows in folds:
+            derivation, table = self.learn(rows.train.rows)
+            reading = replace(self.reading, table=table)
+            binned = reading.binner(settings, rows.train.rows).transform(
+                table, n_threads=settings.n_threads
+            )
+            derived.append(replace(rows, binned=binned, derivation=derivation))
+        return derived
+
+    def _sources(self) -> list[tuple[int, ...]]:
+        singles: list[tuple[int, ...]] = [(p,) for p in range(self.reading.schema.n_features)]
+        return singles + [places for places in self.encoded if len(places) == 2]
+
+    def _as_it_is(self, place: int) -> list[Derived]:
+        parts = self.parts.get(place, ())
+        copied = Derived(Rule.COPY, (place,))
+        return [copied, *(Derived(Rule.CALENDAR + part, (place,)) for part in parts)]
+
+    def _codes(self, places: tuple[int, ...], rows: AnyArray) -> tuple[IntArray, IntArray]:
+        """Give the codes of rows, missing ones behind the last, and the known levels or pairs."""
+        schema, columns = self.reading.schema, self.reading.table.columns
+        of_rows = [columns[place].values[rows] for place in places]
+        n_levels = [len(schema.levels[place] or ()) for place in places]
+        if len(places) == 1:
+            known = np.arange(n_levels[0])
+            return np.where(of_rows[0] < 0, len(known), of_rows[0]).astype(np.int64), known
+        known, codes = np.unique(pair_keys(of_rows, n_levels[1]), return_inverse=True)
+        return codes.astype(np.int64), known
+
+    def _targets(self) -> FloatArray:
+        """Give what statistics are means of: numbers, the second of two classes, or all classes."""
+        y, target = self.reading.y, self.reading.target
+        if target.classes is None:
+            return y.reshape(len(y), -1)
+        n_classes = len(target.classes)
+        told = np.arange(n_classes) if n_classes > 2 else np.array([n_classes - 1])
+        return np.asarray(y[:, np.newaxis] == told, np.float64)
+
+
+def read_pairs(given: Any, schema: FeatureSchema) -> list[tuple[int, ...]]:
+    """Read ``category_pairs``: pairs of categorical features, by position or by name."""
+    if given is None:
+        return []
+    categorical = [p for p, kind in enumerate(schema.kinds) if kind is Kind.CATEGORICAL]
+    if isinstance(given, str):
+        if given != "all":
+            raise InvalidParameter(f"category_pairs={given!r}: {_EXPECTED_PAIRS}")
+        return list(combinations(categorical, 2))
+    if not isinstance(given, list | tuple) or not all(
+        isinstance(pair, list | tuple) and len(pair) == 2 for pair in given
+    ):
+        raise InvalidParameter(f"category_pairs={given!r}: {_EXPECTED_PAIRS}")
+    pairs = set()
+    for pair in given:
+        places = sorted(_place(feature, schema) for feature in pair)
+        if places[0] == places[1] or not set(places) <= set(categorical):
+            raise InvalidInput(
+                f"category_pairs holds {pair!r}: expected two different categorical features. "
+                f"Categorical are {shorten([schema.names[p] for p in categorical])}."
+            )
+        pairs.add(tuple(places))
+    return sorted(pairs)
+
+
+def _place(feature: Any, schema: FeatureSchema) -> int:
+    """Find a feature that ``category_pairs`` names."""
+    if isinstance(feature, str):
+        if feature in schema.names and schema.names_given:
+            return schema.names.index(feature)
+        hint = nearest_names(feature, schema.names) if schema.names_given else " X has no names."
+        raise InvalidInput(f"category_pairs names {feature!r}, which is no feature of X.{hint}")
+    is_position = isinstance(feature, numbers.Integral) and not isinstance(feature, bool)
+    if not is_position or not 0 <= int(feature) < schema.n_features:
+        raise InvalidInput(
+            f"category_pairs holds {feature!r}: expected names, or positions from 0 to "
+            f"{schema.n_features - 1}."
+        )
+    return int(feature)
+
+
+def _parts(column: Column) -> tuple[CalendarPart, ...]:
+    """Choose the parts of a date: the hour only if there are others than midnight."""
+    days = (CalendarPart.YEAR, CalendarPart.MONTH, CalendarPart.DAY, CalendarPart.WEEKDAY)
+    known = column.values[np.isfinite(column.values)]
+    return (*days, CalendarPart.HOUR) if np.any(known % _DAY) else days
+
+
+def _with_told(table: Table, told: Sequence[FloatArray | None], rows: AnyArray) -> Table:
+    columns = []
+    for column, of_rows in zip(table.columns, told, strict=True):
+        changed = column
+        if of_rows is not None:
+            values = column.values.copy()
+            values[rows] = of_rows
+            changed = replace(column, values=values)
+        columns.append(changed)
+    return Table(table.n_rows, columns, names_given=table.names_given)
+
+
+def settings_for(settings: RoundSettings, derivation: Derivation) -> RoundSettings:
+    """Give the settings of rounds in terms of derived features."""
+    _refuse_parted(derivation, settings.tree.interactions)
+    tree = replace(
+        settings.tree,
+        monotone=derivation.signs(settings.tree.monotone),
+        interactions=derivation.groups(settings.tree.interactions),
+    )
+    return replace(settings, tree=tree)
+
+
+def _refuse_parted(derivation: Derivation, groups: Sequence[Sequence[int]] | None) -> None:
+    """Refuse pairs of features that no group allows to meet: their statistic is a meeting."""
+    if groups is None:
+        return
+    for feature in derivation.features:
+        if not any(set(feature.places) <= set(group) for group in groups):
+            names = [derivation.inputs.names[place] for place in feature.places]
+            raise InvalidInput(
+                f"category_pairs asks for {names[0]!r} with {names[1]!r}, which no group of "
+                "interaction_cst has together. Leave the pair out, or put both into a group."
+            )
+
+
+def training_rows(n_rows: int, held_out: AnyArray | HeldOut | None) -> AnyArray | None:
+    """Give the numbers of the rows that train; None: all."""
+    if held_out is None or isinstance(held_out, HeldOut):
+        return None
+    return np.setdiff1d(np.arange(n_rows), held_out)

@@ -1,0 +1,101 @@
+"""Ordered statistics against going through the rows one by one."""
+
+import numpy as np
+import pytest
+from tests.reference.target_statistics import statistics
+
+from spinney.data.target_statistics import PRIOR_ROWS, TargetSums
+
+
+def some_rows(seed, n_rows=300, n_levels=40):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, n_levels, n_rows)
+    return codes, rng.normal(size=(n_rows, 2)), rng.integers(1, 4, n_rows).astype(float)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("weighted", ["not", "whole", "any"])
+def test_rows_are_told_what_the_slow_twin_says(seed, weighted):
+    codes, targets, weights = some_rows(seed)
+    if weighted == "any":
+        weights *= 0.3
+    given = None if weighted == "not" else weights
+    sums = TargetSums.of(targets, given, seed=seed)
+    told, of_levels = sums.before(codes, 50), sums.of_levels(codes, 50)
+    for k in range(2):
+        ones = np.ones(len(codes)) if given is None else given
+        slow, mean, prior = statistics(codes, targets[:, k], ones, seed=seed, prior_rows=PRIOR_ROWS)
+        np.testing.assert_allclose(told[:, k], slow, rtol=1e-13, atol=1e-14)
+        levels = [mean(code) for code in range(50)]
+        np.testing.assert_allclose(of_levels[:, k], levels, rtol=1e-13, atol=1e-14)
+        np.testing.assert_allclose(sums.prior[k], prior, rtol=1e-13)
+
+
+def test_no_row_is_told_its_own_target_or_those_behind_it():
+    codes, targets, _ = some_rows(5)
+    sums = TargetSums.of(targets, None, seed=1)
+    told = sums.before(codes, 40)
+    places = np.argsort(sums.order)
+    for row in (3, 17, 299):
+        # two rows swap their targets, so that the mean of all stays what it is
+        later = max(np.flatnonzero(places > places[row]), key=places.__getitem__)
+        other = targets.copy()
+        other[[row, later]] = other[[later, row]]
+        again = TargetSums.of(other, None, seed=1).before(codes, 40)
+        before = places <= places[row]
+        np.testing.assert_array_equal(again[before], told[before])
+        behind = (places > places[row]) & (codes == codes[row])
+        assert not behind.any() or not np.array_equal(again[behind], told[behind])
+
+
+def test_levels_without_rows_are_told_the_mean_of_all():
+    codes, targets, _ = some_rows(6)
+    sums = TargetSums.of(targets, None, seed=0)
+    np.testing.assert_array_equal(sums.of_levels(codes, 60)[50], sums.prior)
+    assert sums.counts(codes, 60)[50] == 0
+
+
+def test_a_whole_weight_is_a_repetition_in_all_that_is_told_of_levels():
+    codes, targets, weights = some_rows(7)
+    times = weights.astype(int)
+    weighted = TargetSums.of(targets, weights, seed=0)
+    repeated = TargetSums.of(np.repeat(targets, times, axis=0), None, seed=0)
+    again = np.repeat(codes, times)
+    assert weighted.prior.tobytes() == repeated.prior.tobytes()
+    for one, other in (
+        (weighted.of_levels(codes, 40), repeated.of_levels(again, 40)),
+        (weighted.counts(codes, 40), repeated.counts(again, 40)),
+    ):
+        assert one.tobytes() == other.tobytes()
+
+
+def test_a_weighted_row_is_told_what_copies_are_that_do_not_see_each_other():
+    codes, targets, weights = some_rows(8, 80, 6)
+    sums = TargetSums.of(targets, weights, seed=3)
+    told = sums.before(codes, 6)
+    for row in range(80):
+        place = np.flatnonzero(sums.order == row)[0]
+        earlier = [r for r in sums.order[:place] if codes[r] == codes[row]]
+        copies = np.repeat(earlier, weights[earlier].astype(int)) if earlier else []
+        mean = (targets[copies].sum(axis=0) if len(copies) else 0.0) + PRIOR_ROWS * sums.prior
+        np.testing.assert_allclose(told[row], mean / (len(copies) + PRIOR_ROWS), rtol=1e-12)
+
+
+def test_the_order_depends_on_the_seed_and_on_nothing_else():
+    _, targets, _ = some_rows(9)
+    orders = [
+        TargetSums.of(t, None, seed=s).order
+        for t, s in ((targets, 0), (targets * 3, 0), (targets, 1))
+    ]
+    assert np.array_equal(orders[0], orders[1])
+    assert not np.array_equal(orders[0], orders[2])
+
+
+def test_targets_of_any_size_are_summed():
+    codes, targets, _ = some_rows(10)
+    for scale in (1e-300, 1e300):
+        sums = TargetSums.of(targets * scale, None, seed=0)
+        unit = TargetSums.of(targets, None, seed=0)
+        np.testing.assert_allclose(
+            sums.before(codes, 40) / scale, unit.before(codes, 40), rtol=1e-9, atol=1e-12
+        )

@@ -1,0 +1,399 @@
+"""Statistics of categories and parts of dates in gradient boosting: what is learnt from whom."""
+
+from operator import attrgetter
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import mean_squared_error, roc_auc_score
+
+from spinney import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+)
+from spinney.ensembles.gradient.deriving import Deriving
+from spinney.ensembles.sharing import SharedTable
+from spinney.errors import InvalidInput, InvalidParameter
+from spinney.model import TreeForest
+from spinney.model.derived import DerivedForest
+
+values_of = attrgetter("values")  # of columns, which are no frames
+
+
+def table(n_rows=2000, n_levels=400, seed=0):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, n_levels, n_rows)
+    effect = np.random.default_rng(99).normal(size=n_levels)
+    X = pd.DataFrame(
+        {
+            "town": np.array([f"t{code}" for code in codes], object),
+            "kind": np.array(["a", "b", "c"], object)[rng.integers(0, 3, n_rows)],
+            "size": rng.normal(size=n_rows),
+        }
+    )
+    X.loc[::50, "town"] = None
+    y = effect[codes] + 0.3 * X["size"].to_numpy() + 0.1 * rng.normal(size=n_rows)
+    return X, y
+
+
+def booster(**params):
+    usual = {"max_iter": 10, "random_state": 3, "date_features": True}
+    return GradientBoostingRegressor(**{**usual, **params})
+
+
+def ones_told(fitted):
+    return [f.table for f in fitted.model_.derivation.features if f.table is not None]
+
+
+# Which features are derived
+
+
+def test_columns_that_bins_cannot_hold_are_told_as_statistics():
+    X, y = table()
+    fitted = booster().fit(X, y)
+    assert isinstance(fitted.model_, DerivedForest)
+    names = ("town (target)", "town (count)", "town", "kind", "size")
+    assert fitted.model_.forest.schema.names == names
+    assert list(fitted.feature_names_in_) == list(X.columns)
+    assert fitted.n_features_in_ == 3
+    assert fitted.feature_importances_.shape == (3,)
+
+
+def test_few_levels_stay_sets_and_the_model_is_a_plain_forest():
+    X, y = table(n_levels=200)
+    assert isinstance(booster().fit(X, y).model_, TreeForest)
+    assert isinstance(booster(category_encoding="sets").fit(*table()).model_, TreeForest)
+
+
+def test_every_category_is_told_as_a_statistic_on_request():
+    X, y = table(n_levels=20)
+    fitted = booster(category_encoding="target").fit(X, y)
+    assert fitted.model_.forest.schema.names[2:4] == ("kind (target)", "kind (count)")
+
+
+def test_more_than_two_classes_have_a_statistic_each():
+    X, y = table()
+    labels = np.digitize(y, [-0.5, 0.5])
+    fitted = GradientBoostingClassifier(max_iter=5, random_state=0).fit(X, labels)
+    names = fitted.model_.forest.schema.names[:4]
+    assert names == (*(f"town (target {k})" for k in range(3)), "town (count)")
+    shares = np.sum([f.table for f in fitted.model_.derivation.features[:3]], axis=0)
+    np.testing.assert_allclose(shares, 1.0)
+    assert fitted.predict_proba(X).shape == (len(X), 3)
+
+
+def test_drop_ins_do_what_scikit_learn_does():
+    X, y = table(n_levels=100)
+    X["when"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(len(X)), unit="h")
+    assert isinstance(HistGradientBoostingRegressor(max_iter=2).fit(X, y).model_, TreeForest)
+
+
+# What is not told: the target of the row, and targets of rows that do not train
+
+
+def test_noise_of_ten_thousand_levels_teaches_nothing():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"level": rng.integers(0, 10_000, 50_000).astype(str)})
+    X["other"] = rng.integers(0, 3_000, 50_000).astype(str)
+    y = rng.integers(0, 2, 50_000)
+    fitted = GradientBoostingClassifier(
+        random_state=0, early_stopping=True, n_iter_no_change=100
+    ).fit(X[:40_000], y[:40_000])
+    auc = roc_auc_score(y[40_000:], fitted.predict_proba(X[40_000:])[:, 1])
+    assert abs(auc - 0.5) < 0.02
+    assert fitted.train_score_[-1] < -0.66  # log 2 is 0.693: nothing but the usual overfitting
+
+
+def test_the_naive_mean_of_each_level_would_have_leaked():
+    rng = np.random.default_rng(0)
+    levels, y = rng.integers(0, 10_000, 40_000), rng.integers(0, 2, 40_000)
+    mean = np.bincount(levels, y) / np.maximum(np.bincount(levels), 1)
+    naive = GradientBoostingClassifier(
+        random_state=0, verbose=0, early_stopping=True, n_iter_no_change=100
+    )
+    naive.fit(mean[levels].reshape(-1, 1), y)
+    assert naive.train_score_[-1] > -0.6
+
+
+def test_validation_targets_change_no_statistic():
+    X, y = table()
+    one = booster(early_stopping=True).fit(X, y)
+    held = np.setdiff1d(np.arange(len(y)), training_rows_of(one, X, y))
+    other = y.copy()
+    other[held] += 100.0
+    two = booster(early_stopping=True).fit(X, other)
+    assert one.model_.derivation == two.model_.derivation
+    assert not np.array_equal(one.validation_score_[:1], two.validation_score_[:1])
+
+
+def training_rows_of(fitted, X, y):
+    from spinney.ensembles.fitting import read_rows
+    from spinney.ensembles.gradient.rows import draw_held_out
+
+    reading = read_rows(X, y, None, fitted._intake_settings(multi_output=False))
+    held_out = draw_held_out(reading, fitted.validation_fraction, fitted._seed)
+    return np.setdiff1d(np.arange(len(y)), held_out)
+
+
+def test_a_split_and_the_same_rows_given_make_the_same_statistics():
+    X, y = table()
+    split = booster(early_stopping=True, max_iter=5, n_iter_no_change=50).fit(X, y)
+    train = training_rows_of(split, X, y)
+    held = np.setdiff1d(np.arange(len(y)), train)
+    given = booster(early_stopping=True, max_iter=5, n_iter_no_change=50)
+    given.fit(X.iloc[train], y[train], X_val=X.iloc[held], y_val=y[held])
+    rows = X.iloc[train[:500]]
+    np.testing.assert_array_equal(given.predict(rows), split.predict(rows))
+    np.testing.assert_array_equal(given.train_score_, split.train_score_)
+    np.testing.assert_allclose(given.validation_score_, split.validation_score_, rtol=1e-12)
+
+
+def test_folds_learn_statistics_from_their_own_training_rows(monkeypatch):
+    X, y = table(600)
+    learnt = []
+    learn = Deriving.learn
+
+    def watching(self, train):
+        learnt.append(None if train is None else np.asarray(train).copy())
+        return learn(self, train)
+
+    monkeypatch.setattr(Deriving, "learn", watching)
+    rows = np.arange(600)
+    folds = [(rows[rows % 3 != k], rows[rows % 3 == k]) for k in range(3)]
+    booster(early_stopping="cv", cv=folds).fit(X, y)
+    assert learnt[0] is None
+    for (train, _), used in zip(folds, learnt[1:], strict=True):
+        np.testing.assert_array_equal(np.sort(used), train)
+
+
+def test_a_fold_scores_what_a_fit_on_its_rows_alone_scores():
+    X, y = table(600)
+    rows = np.arange(600)
+    train, test = rows[rows % 3 != 0], rows[rows % 3 == 0]
+    params = {"max_iter": 5, "n_iter_no_change": 50, "category_encoding": "target"}
+    curve = booster(early_stopping="cv", cv=[(train, test)], **params).fit(X, y).cv_score_
+    alone = booster(early_stopping=True, **params)
+    alone.fit(X.iloc[train], y[train], X_val=X.iloc[test], y_val=y[test])
+    np.testing.assert_allclose(curve, alone.validation_score_, rtol=1e-9)
+
+
+def test_noise_is_no_better_by_folds_than_no_round_at_all():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame({"level": rng.integers(0, 2_000, 6_000).astype(str)})
+    y = rng.integers(0, 2, 6_000)
+    fitted = GradientBoostingClassifier(max_iter=30, random_state=0, early_stopping="cv", cv=3)
+    assert np.argmax(fitted.fit(X, y).cv_score_) <= 3
+
+
+def test_a_callable_scorer_is_asked_about_the_table_of_the_user():
+    X, y = table(800)
+    seen = []
+
+    def scorer(fitted, rows, y_true):
+        seen.append(rows.names)
+        return -mean_squared_error(y_true, fitted.predict(rows))
+
+    booster(early_stopping=True, scoring=scorer, max_iter=3).fit(X, y)
+    assert set(seen) == {("town", "kind", "size")}
+    named = booster(early_stopping=True, scoring="neg_mean_squared_error", max_iter=3).fit(X, y)
+    called = booster(early_stopping=True, scoring=scorer, max_iter=3).fit(X, y)
+    np.testing.assert_allclose(named.validation_score_, called.validation_score_, rtol=1e-9)
+
+
+# Unseen, missing, weights, threads, shared tables
+
+
+def test_unseen_levels_are_told_the_mean_and_missing_ones_their_own():
+    X, y = table()
+    y = np.where(X["town"].isna(), 5.0, y)
+    fitted = booster(max_iter=100).fit(X, y)
+    rows = X[:3].copy()
+    rows["town"] = ["never seen", None, "t7"]
+    at, counts = map(values_of, fitted.model_.conform(rows, "the model").columns[:2])
+    tables = ones_told(fitted)
+    prior = tables[0][-2]
+    assert at[0] == prior
+    assert at[1] == tables[0][-1] > 4
+    assert counts[0] == 0
+    few, many = fitted.predict(rows), fitted.predict(pd.concat([rows, X]))[:3]
+    np.testing.assert_array_equal(few, many)
+    compiled = fitted.compile()
+    np.testing.assert_array_equal([compiled(row) for _, row in rows.iterrows()], few)
+
+
+def test_whole_weights_and_repetitions_tell_the_same_of_every_level():
+    X, y = table()
+    weights = np.random.default_rng(0).integers(0, 4, len(y))
+    weighted = booster().fit(X, y, weights)
+    again = np.repeat(np.arange(len(y)), weights)
+    repeated = booster().fit(X.iloc[again], y[again])
+    assert weighted.model_.derivation == repeated.model_.derivation
+
+
+def test_rows_of_weight_zero_are_as_if_absent():
+    X, y = table()
+    weights = (np.arange(len(y)) % 5 > 0).astype(float)
+    kept = np.flatnonzero(weights)
+    one, two = booster().fit(X, y, weights), booster().fit(X.iloc[kept], y[kept], weights[kept])
+    assert one.model_ == two.model_
+
+
+@pytest.mark.parametrize("early_stopping", [False, True, "cv"])
+def test_the_model_is_the_same_for_every_number_of_threads(early_stopping):
+    X, y = table(3000)
+    X["when"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(len(X)), unit="h")
+    made = [
+        booster(n_jobs=n, early_stopping=early_stopping, category_pairs="all").fit(X, y).model_
+        for n in (1, 2, 3)
+    ]
+    assert made[0].to_bytes() == made[1].to_bytes() == made[2].to_bytes()
+
+
+def test_rows_of_a_shared_table_have_statistics_of_their_own():
+    X, y = table()
+    rows = np.arange(0, 2000, 2)
+    shared = SharedTable(X).rows(rows)
+    one, two = booster().fit(shared, y[rows]), booster().fit(X.iloc[rows], y[rows])
+    np.testing.assert_array_equal(one.predict(X.iloc[rows]), two.predict(X.iloc[rows]))
+
+
+def test_warm_start_goes_on_where_the_model_ended():
+    X, y = table()
+    whole = booster(max_iter=8, early_stopping=True, n_iter_no_change=50).fit(X, y)
+    parts = booster(max_iter=4, early_stopping=True, n_iter_no_change=50, warm_start=True).fit(X, y)
+    parts.set_params(max_iter=8).fit(X, y)
+    assert parts.model_ == whole.model_
+    np.testing.assert_array_equal(parts.validation_score_, whole.validation_score_)
+    with pytest.raises(InvalidInput, match="not those it was learnt from"):
+        parts.set_params(max_iter=9).fit(X, y[::-1])
+
+
+def test_stages_leaves_and_slices_agree_with_the_whole():
+    X, y = table()
+    fitted = booster().fit(X, y)
+    stages = list(fitted.staged_predict(X[:50]))
+    np.testing.assert_array_equal(stages[-1], fitted.predict(X[:50]))
+    sliced = fitted.model_[:4].predictions(X[:50])[:, 0]
+    np.testing.assert_array_equal(stages[3], sliced)
+    assert fitted.apply(X[:50]).shape == (50, 10)
+
+
+def test_a_hundred_thousand_levels_take_a_few_arrays_of_that_length():
+    n = 100_000
+    X = pd.DataFrame({"id": np.arange(n).astype(str)})
+    fitted = booster(max_iter=2).fit(X, np.arange(n) % 7.0)
+    assert sum(t.nbytes for t in ones_told(fitted)) == 2 * 8 * (n + 2)
+    assert np.isfinite(fitted.predict(X[:100])).all()
+
+
+# Constraints
+
+
+def test_monotone_constraints_hold_beside_statistics():
+    X, y = table()
+    fitted = booster(monotonic_cst={"size": -1}, max_iter=40).fit(X, y)
+    rows = pd.concat([X[:20]] * 30, ignore_index=True)
+    rows["size"] = np.repeat(np.linspace(-3, 3, 30), 20)
+    steps = np.diff(fitted.predict(rows).reshape(30, 20), axis=0)
+    assert (steps <= 1e-12).all()
+
+
+def test_dates_with_a_monotone_constraint_keep_their_own_values_only():
+    X, y = table(500)
+    X["when"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(len(X)), unit="D")
+    free = booster().fit(X, y).model_.forest.schema.names
+    bound = booster(monotonic_cst={"when": 1}).fit(X, y).model_.forest.schema.names
+    assert "when (month)" in free
+    assert [name for name in bound if name.startswith("when")] == ["when"]
+
+
+def test_no_path_mixes_features_that_may_not_interact():
+    X, y = table()
+    fitted = booster(interaction_cst="no_interactions", max_iter=20).fit(X, y)
+    owners = np.array([f.places[0] for f in fitted.model_.derivation.features])
+    for tree in fitted.model_.forest:
+        used = set(owners[tree.feature[tree.feature >= 0]])
+        assert len(used) <= 1
+
+
+# Pairs, dates, parameters
+
+
+def test_pairs_find_what_neither_feature_tells():
+    rng = np.random.default_rng(0)
+    n = 20_000
+    X = pd.DataFrame({c: rng.integers(0, 30, n).astype(str) for c in "ab"})
+    y = rng.normal(size=(30, 30))[X["a"].astype(int), X["b"].astype(int)]
+    params = {"max_iter": 30, "category_encoding": "target"}
+    alone = booster(**params).fit(X[:15_000], y[:15_000]).score(X[15_000:], y[15_000:])
+    paired = booster(**params, category_pairs=[("b", "a")]).fit(X[:15_000], y[:15_000])
+    assert alone < 0.3
+    assert paired.score(X[15_000:], y[15_000:]) > 0.85
+    assert paired.model_.forest.schema.names[4:] == ("a and b (target)", "a and b (count)")
+
+
+def test_a_pair_that_training_did_not_know_is_told_the_mean():
+    X, y = table(n_levels=20)
+    fitted = booster(category_pairs="all").fit(X, y)
+    row = X[:1].assign(town="t3", kind="never seen")
+    at = dict(
+        zip(
+            fitted.model_.forest.schema.names,
+            fitted.model_.conform(row, "the model").columns,
+            strict=True,
+        )
+    )
+    assert values_of(at["town and kind (count)"])[0] == 0
+    assert fitted.predict(row)[0] == fitted.predict(pd.concat([row, X]))[0]
+
+
+def test_parts_of_dates_find_what_repeats():
+    rng = np.random.default_rng(0)
+    start = pd.Timestamp("2020-01-01")
+    X = pd.DataFrame({"when": start + pd.to_timedelta(rng.integers(0, 24 * 700, 4000), unit="h")})
+    y = 1.0 * (X["when"].dt.day_of_week >= 5) + 0.5 * (X["when"].dt.hour < 6)
+    scores = [
+        booster(max_iter=50, date_features=wish).fit(X[:3000], y[:3000]).score(X[3000:], y[3000:])
+        for wish in (False, True)
+    ]
+    assert scores[0] < 0.5
+    assert scores[1] > 0.99
+
+
+def test_dates_without_hours_have_no_hour():
+    X, y = table(300)
+    X["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(300), unit="D")
+    names = booster().fit(X, y).model_.forest.schema.names
+    parts = [f"day ({part})" for part in ("year", "month", "day", "weekday")]
+    assert [name for name in names if name.startswith("day")] == ["day", *parts]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ("al", "category_pairs='al'"),
+        (3, "category_pairs=3"),
+        ([("town",)], "expected None, 'all'"),
+        ([("town", "town")], "two different categorical features"),
+        ([("town", "size")], "Categorical are 'town', 'kind'|Categorical are"),
+        ([("town", "kin")], "Did you mean 'kind'"),
+        ([(0, 9)], "positions from 0 to 2"),
+        ([(0, True)], "category_pairs holds True"),
+    ],
+)
+def test_pairs_that_are_none_are_refused(pairs, message):
+    with pytest.raises((InvalidInput, InvalidParameter), match=message):
+        booster(category_pairs=pairs).fit(*table(100))
+
+
+def test_pairs_that_may_not_interact_are_refused():
+    with pytest.raises(InvalidInput, match="interaction_cst"):
+        booster(category_pairs="all", interaction_cst=[["town"], ["kind", "size"]]).fit(*table(500))
+
+
+def test_names_of_derived_features_never_meet_those_of_the_user():
+    X, y = table(700)
+    X = X.rename(columns={"size": "town (target)"})
+    names = booster().fit(X, y).model_.forest.schema.names
+    assert len(set(names)) == len(names)
