@@ -125,6 +125,6 @@ class BoostedAnswers(Estimator):
         return gains / (gains.sum() or 1.0)
 
 
-def _has_vectors(model: TreeForest) -> bool:
+def _has_vectors(model: TreeForest | DerivedForest) -> bool:
     """Tell whether the leaves of each tree are vectors of several outputs."""
     return int(model.arrays["values"].shape[1]) > 1
