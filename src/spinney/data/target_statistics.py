@@ -49,43 +49,62 @@ class TargetSums:
         order = np.argsort(bits, kind="stable")
         return cls(integers, products, weight_exponent, product_exponent, order, prior)
 
-    def before(self, codes: AnyArray, n_levels: int) -> FloatArray:
+    def at(self, codes: AnyArray, n_levels: int) -> "LevelSums":
+        """Add up by level; ``codes`` are the levels of the rows."""
+        rows = self.order[np.argsort(codes[self.order], kind="stable")]
+        starts = np.zeros(n_levels + 1, np.int64)
+        np.cumsum(np.bincount(codes, minlength=n_levels), out=starts[1:])
+        weights, products = (_running(part[rows]) for part in (self.weights, self.products))
+        return LevelSums(self, rows, starts, starts[codes[rows]], weights, products)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LevelSums:
+    """Running sums over the rows of one level after the other, in their order within each."""
+
+    of: TargetSums
+    rows: IntArray
+    """The rows, level by level."""
+    starts: IntArray
+    """(n_levels + 1,), where the rows of each level begin among them."""
+    first: IntArray
+    """(n_rows,), where those of the level of each row begin."""
+    weights: IntArray
+    """(n_rows + 1,), the sum before each row, and of all."""
+    products: IntArray
+
+    def before(self) -> FloatArray:
         """Tell each row of the rows of its level before it; (n_rows, n_targets)."""
-        by_level = self.order[np.argsort(codes[self.order], kind="stable")]
-        weights, products = self.weights[by_level], self.products[by_level]
-        counts = np.bincount(codes, minlength=n_levels)
-        first = (np.cumsum(counts) - counts)[codes[by_level]]
-        told = np.empty(self.products.shape)
-        told[by_level] = self._means(
-            _since(np.cumsum(weights) - weights, first),
-            _since(np.cumsum(products, axis=0) - products, first),
+        told = np.empty(self.of.products.shape)
+        told[self.rows] = self._means(
+            self.weights[:-1] - self.weights[self.first],
+            self.products[:-1] - self.products[self.first],
         )
         return told
 
-    def of_levels(self, codes: AnyArray, n_levels: int) -> FloatArray:
+    def of_levels(self) -> FloatArray:
         """Tell of all rows of each level; (n_levels, n_targets). Levels without rows: the prior."""
-        weights = np.zeros(n_levels, np.int64)
-        np.add.at(weights, codes, self.weights)
-        products = np.zeros((n_levels, self.products.shape[1]), np.int64)
-        np.add.at(products, codes, self.products)
-        return self._means(weights, products)
+        return self._means(self._totals(self.weights), self._totals(self.products))
 
-    def counts(self, codes: AnyArray, n_levels: int) -> FloatArray:
+    def counts(self) -> FloatArray:
         """Weigh the rows of each level; (n_levels,)."""
-        weights = np.zeros(n_levels, np.int64)
-        np.add.at(weights, codes, self.weights)
-        return _scaled(weights, self.weight_exponent)
+        return _scaled(self._totals(self.weights), self.of.weight_exponent)
+
+    def _totals(self, sums: IntArray) -> IntArray:
+        return np.diff(sums[self.starts], axis=0)
 
     def _means(self, weights: IntArray, products: IntArray) -> FloatArray:
-        rows = _scaled(weights, self.weight_exponent)[:, np.newaxis]
-        sums = _scaled(products, self.product_exponent)
-        means: FloatArray = (sums + PRIOR_ROWS * self.prior) / (rows + PRIOR_ROWS)
+        rows = _scaled(weights, self.of.weight_exponent)[:, np.newaxis]
+        sums = _scaled(products, self.of.product_exponent)
+        means: FloatArray = (sums + PRIOR_ROWS * self.of.prior) / (rows + PRIOR_ROWS)
         return means
 
 
-def _since(sums: IntArray, first: IntArray) -> IntArray:
-    """Take the sum at the first row of each level off the sums of its rows."""
-    return sums - sums[first]
+def _running(numbers: IntArray) -> IntArray:
+    """Add up before each row, and over all."""
+    sums = np.zeros((len(numbers) + 1, *numbers.shape[1:]), np.int64)
+    np.cumsum(numbers, axis=0, out=sums[1:])
+    return sums
 
 
 def _scaled(integers: IntArray, exponent: int) -> FloatArray:

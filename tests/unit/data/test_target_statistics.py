@@ -21,7 +21,7 @@ def test_rows_are_told_what_the_slow_twin_says(seed, weighted):
         weights *= 0.3
     given = None if weighted == "not" else weights
     sums = TargetSums.of(targets, given, seed=seed)
-    told, of_levels = sums.before(codes, 50), sums.of_levels(codes, 50)
+    told, of_levels = sums.at(codes, 50).before(), sums.at(codes, 50).of_levels()
     for k in range(2):
         ones = np.ones(len(codes)) if given is None else given
         slow, mean, prior = statistics(codes, targets[:, k], ones, seed=seed, prior_rows=PRIOR_ROWS)
@@ -34,14 +34,14 @@ def test_rows_are_told_what_the_slow_twin_says(seed, weighted):
 def test_no_row_is_told_its_own_target_or_those_behind_it():
     codes, targets, _ = some_rows(5)
     sums = TargetSums.of(targets, None, seed=1)
-    told = sums.before(codes, 40)
+    told = sums.at(codes, 40).before()
     places = np.argsort(sums.order)
     for row in (3, 17, 299):
         # two rows swap their targets, so that the mean of all stays what it is
         later = max(np.flatnonzero(places > places[row]), key=places.__getitem__)
         other = targets.copy()
         other[[row, later]] = other[[later, row]]
-        again = TargetSums.of(other, None, seed=1).before(codes, 40)
+        again = TargetSums.of(other, None, seed=1).at(codes, 40).before()
         before = places <= places[row]
         np.testing.assert_array_equal(again[before], told[before])
         behind = (places > places[row]) & (codes == codes[row])
@@ -51,8 +51,8 @@ def test_no_row_is_told_its_own_target_or_those_behind_it():
 def test_levels_without_rows_are_told_the_mean_of_all():
     codes, targets, _ = some_rows(6)
     sums = TargetSums.of(targets, None, seed=0)
-    np.testing.assert_array_equal(sums.of_levels(codes, 60)[50], sums.prior)
-    assert sums.counts(codes, 60)[50] == 0
+    np.testing.assert_array_equal(sums.at(codes, 60).of_levels()[50], sums.prior)
+    assert sums.at(codes, 60).counts()[50] == 0
 
 
 def test_a_whole_weight_is_a_repetition_in_all_that_is_told_of_levels():
@@ -63,8 +63,8 @@ def test_a_whole_weight_is_a_repetition_in_all_that_is_told_of_levels():
     again = np.repeat(codes, times)
     assert weighted.prior.tobytes() == repeated.prior.tobytes()
     for one, other in (
-        (weighted.of_levels(codes, 40), repeated.of_levels(again, 40)),
-        (weighted.counts(codes, 40), repeated.counts(again, 40)),
+        (weighted.at(codes, 40).of_levels(), repeated.at(again, 40).of_levels()),
+        (weighted.at(codes, 40).counts(), repeated.at(again, 40).counts()),
     ):
         assert one.tobytes() == other.tobytes()
 
@@ -72,7 +72,7 @@ def test_a_whole_weight_is_a_repetition_in_all_that_is_told_of_levels():
 def test_a_weighted_row_is_told_what_copies_are_that_do_not_see_each_other():
     codes, targets, weights = some_rows(8, 80, 6)
     sums = TargetSums.of(targets, weights, seed=3)
-    told = sums.before(codes, 6)
+    told = sums.at(codes, 6).before()
     for row in range(80):
         place = np.flatnonzero(sums.order == row)[0]
         earlier = [r for r in sums.order[:place] if codes[r] == codes[row]]
@@ -97,5 +97,5 @@ def test_targets_of_any_size_are_summed():
         sums = TargetSums.of(targets * scale, None, seed=0)
         unit = TargetSums.of(targets, None, seed=0)
         np.testing.assert_allclose(
-            sums.before(codes, 40) / scale, unit.before(codes, 40), rtol=1e-9, atol=1e-12
+            sums.at(codes, 40).before() / scale, unit.at(codes, 40).before(), rtol=1e-9, atol=1e-12
         )

@@ -128,9 +128,10 @@ def test_effects_of_dates_are_accumulated_with_all_their_parts():
     "ask",
     [
         lambda: explain.verify(FITTED),
+        lambda: explain.h_statistic(FITTED, X[:20]),
         lambda: explain.explain_split(FITTED, 0, 0),
     ],
-    ids=["verify", "explain_split"],
+    ids=["verify", "h_statistic", "explain_split"],
 )
 def test_what_cannot_be_told_of_derived_features_is_refused_with_a_way_out(ask):
     with pytest.raises(InvalidInputType, match="category_encoding='sets'"):

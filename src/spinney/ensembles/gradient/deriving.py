@@ -93,12 +93,13 @@ class Deriving:
             if len(places) == 2:
                 keys[places] = known
             n = len(known)
-            of_level, before = sums.of_levels(codes, n + 1), sums.before(codes, n + 1)
+            at = sums.at(codes, n + 1)
+            of_level, before = at.of_levels(), at.before()
             for number, prior in enumerate(sums.prior.tolist()):
                 table = np.insert(of_level[:, number], n, prior)
                 features.append(Derived(Rule.TARGET, places, number, table))
                 told.append(before[:, number])
-            table = np.insert(sums.counts(codes, n + 1), n, 0.0)
+            table = np.insert(at.counts(), n, 0.0)
             features.append(Derived(Rule.COUNT, places, 0, table))
             told.append(None)
             if self.keeps_sets and len(places) == 1:

@@ -1,92 +1,21 @@
-"""Statistics of categories and parts of dates in gradient boosting: what is learnt from whom."""
-
-from operator import attrgetter
+"""Statistics of categories in gradient boosting: what is learnt from whom."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import mean_squared_error, roc_auc_score
+from tests.unit.ensembles.gradient.towns import booster, table, values_of
 
-from spinney import (
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-    HistGradientBoostingRegressor,
-)
+from spinney import GradientBoostingClassifier
+from spinney.ensembles.fitting import read_rows
 from spinney.ensembles.gradient.deriving import Deriving
+from spinney.ensembles.gradient.rows import draw_held_out
 from spinney.ensembles.sharing import SharedTable
-from spinney.errors import InvalidInput, InvalidParameter
-from spinney.model import TreeForest
-from spinney.model.derived import DerivedForest
-
-values_of = attrgetter("values")  # of columns, which are no frames
-
-
-def table(n_rows=2000, n_levels=400, seed=0):
-    rng = np.random.default_rng(seed)
-    codes = rng.integers(0, n_levels, n_rows)
-    effect = np.random.default_rng(99).normal(size=n_levels)
-    X = pd.DataFrame(
-        {
-            "town": np.array([f"t{code}" for code in codes], object),
-            "kind": np.array(["a", "b", "c"], object)[rng.integers(0, 3, n_rows)],
-            "size": rng.normal(size=n_rows),
-        }
-    )
-    X.loc[::50, "town"] = None
-    y = effect[codes] + 0.3 * X["size"].to_numpy() + 0.1 * rng.normal(size=n_rows)
-    return X, y
-
-
-def booster(**params):
-    usual = {"max_iter": 10, "random_state": 3, "date_features": True}
-    return GradientBoostingRegressor(**{**usual, **params})
+from spinney.errors import InvalidInput
 
 
 def ones_told(fitted):
     return [f.table for f in fitted.model_.derivation.features if f.table is not None]
-
-
-# Which features are derived
-
-
-def test_columns_that_bins_cannot_hold_are_told_as_statistics():
-    X, y = table()
-    fitted = booster().fit(X, y)
-    assert isinstance(fitted.model_, DerivedForest)
-    names = ("town (target)", "town (count)", "town", "kind", "size")
-    assert fitted.model_.forest.schema.names == names
-    assert list(fitted.feature_names_in_) == list(X.columns)
-    assert fitted.n_features_in_ == 3
-    assert fitted.feature_importances_.shape == (3,)
-
-
-def test_few_levels_stay_sets_and_the_model_is_a_plain_forest():
-    X, y = table(n_levels=200)
-    assert isinstance(booster().fit(X, y).model_, TreeForest)
-    assert isinstance(booster(category_encoding="sets").fit(*table()).model_, TreeForest)
-
-
-def test_every_category_is_told_as_a_statistic_on_request():
-    X, y = table(n_levels=20)
-    fitted = booster(category_encoding="target").fit(X, y)
-    assert fitted.model_.forest.schema.names[2:4] == ("kind (target)", "kind (count)")
-
-
-def test_more_than_two_classes_have_a_statistic_each():
-    X, y = table()
-    labels = np.digitize(y, [-0.5, 0.5])
-    fitted = GradientBoostingClassifier(max_iter=5, random_state=0).fit(X, labels)
-    names = fitted.model_.forest.schema.names[:4]
-    assert names == (*(f"town (target {k})" for k in range(3)), "town (count)")
-    shares = np.sum([f.table for f in fitted.model_.derivation.features[:3]], axis=0)
-    np.testing.assert_allclose(shares, 1.0)
-    assert fitted.predict_proba(X).shape == (len(X), 3)
-
-
-def test_drop_ins_do_what_scikit_learn_does():
-    X, y = table(n_levels=100)
-    X["when"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(len(X)), unit="h")
-    assert isinstance(HistGradientBoostingRegressor(max_iter=2).fit(X, y).model_, TreeForest)
 
 
 # What is not told: the target of the row, and targets of rows that do not train
@@ -128,9 +57,6 @@ def test_validation_targets_change_no_statistic():
 
 
 def training_rows_of(fitted, X, y):
-    from spinney.ensembles.fitting import read_rows
-    from spinney.ensembles.gradient.rows import draw_held_out
-
     reading = read_rows(X, y, None, fitted._intake_settings(multi_output=False))
     held_out = draw_held_out(reading, fitted.validation_fraction, fitted._seed)
     return np.setdiff1d(np.arange(len(y)), held_out)
@@ -285,115 +211,3 @@ def test_a_hundred_thousand_levels_take_a_few_arrays_of_that_length():
     fitted = booster(max_iter=2).fit(X, np.arange(n) % 7.0)
     assert sum(t.nbytes for t in ones_told(fitted)) == 2 * 8 * (n + 2)
     assert np.isfinite(fitted.predict(X[:100])).all()
-
-
-# Constraints
-
-
-def test_monotone_constraints_hold_beside_statistics():
-    X, y = table()
-    fitted = booster(monotonic_cst={"size": -1}, max_iter=40).fit(X, y)
-    rows = pd.concat([X[:20]] * 30, ignore_index=True)
-    rows["size"] = np.repeat(np.linspace(-3, 3, 30), 20)
-    steps = np.diff(fitted.predict(rows).reshape(30, 20), axis=0)
-    assert (steps <= 1e-12).all()
-
-
-def test_dates_with_a_monotone_constraint_keep_their_own_values_only():
-    X, y = table(500)
-    X["when"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(len(X)), unit="D")
-    free = booster().fit(X, y).model_.forest.schema.names
-    bound = booster(monotonic_cst={"when": 1}).fit(X, y).model_.forest.schema.names
-    assert "when (month)" in free
-    assert [name for name in bound if name.startswith("when")] == ["when"]
-
-
-def test_no_path_mixes_features_that_may_not_interact():
-    X, y = table()
-    fitted = booster(interaction_cst="no_interactions", max_iter=20).fit(X, y)
-    owners = np.array([f.places[0] for f in fitted.model_.derivation.features])
-    for tree in fitted.model_.forest:
-        used = set(owners[tree.feature[tree.feature >= 0]])
-        assert len(used) <= 1
-
-
-# Pairs, dates, parameters
-
-
-def test_pairs_find_what_neither_feature_tells():
-    rng = np.random.default_rng(0)
-    n = 20_000
-    X = pd.DataFrame({c: rng.integers(0, 30, n).astype(str) for c in "ab"})
-    y = rng.normal(size=(30, 30))[X["a"].astype(int), X["b"].astype(int)]
-    params = {"max_iter": 30, "category_encoding": "target"}
-    alone = booster(**params).fit(X[:15_000], y[:15_000]).score(X[15_000:], y[15_000:])
-    paired = booster(**params, category_pairs=[("b", "a")]).fit(X[:15_000], y[:15_000])
-    assert alone < 0.3
-    assert paired.score(X[15_000:], y[15_000:]) > 0.85
-    assert paired.model_.forest.schema.names[4:] == ("a and b (target)", "a and b (count)")
-
-
-def test_a_pair_that_training_did_not_know_is_told_the_mean():
-    X, y = table(n_levels=20)
-    fitted = booster(category_pairs="all").fit(X, y)
-    row = X[:1].assign(town="t3", kind="never seen")
-    at = dict(
-        zip(
-            fitted.model_.forest.schema.names,
-            fitted.model_.conform(row, "the model").columns,
-            strict=True,
-        )
-    )
-    assert values_of(at["town and kind (count)"])[0] == 0
-    assert fitted.predict(row)[0] == fitted.predict(pd.concat([row, X]))[0]
-
-
-def test_parts_of_dates_find_what_repeats():
-    rng = np.random.default_rng(0)
-    start = pd.Timestamp("2020-01-01")
-    X = pd.DataFrame({"when": start + pd.to_timedelta(rng.integers(0, 24 * 700, 4000), unit="h")})
-    y = 1.0 * (X["when"].dt.day_of_week >= 5) + 0.5 * (X["when"].dt.hour < 6)
-    scores = [
-        booster(max_iter=50, date_features=wish).fit(X[:3000], y[:3000]).score(X[3000:], y[3000:])
-        for wish in (False, True)
-    ]
-    assert scores[0] < 0.5
-    assert scores[1] > 0.99
-
-
-def test_dates_without_hours_have_no_hour():
-    X, y = table(300)
-    X["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(300), unit="D")
-    names = booster().fit(X, y).model_.forest.schema.names
-    parts = [f"day ({part})" for part in ("year", "month", "day", "weekday")]
-    assert [name for name in names if name.startswith("day")] == ["day", *parts]
-
-
-@pytest.mark.parametrize(
-    ("pairs", "message"),
-    [
-        ("al", "category_pairs='al'"),
-        (3, "category_pairs=3"),
-        ([("town",)], "expected None, 'all'"),
-        ([("town", "town")], "two different categorical features"),
-        ([("town", "size")], "Categorical are 'town', 'kind'|Categorical are"),
-        ([("town", "kin")], "Did you mean 'kind'"),
-        ([(0, 9)], "positions from 0 to 2"),
-        ([(0, True)], "category_pairs holds True"),
-    ],
-)
-def test_pairs_that_are_none_are_refused(pairs, message):
-    with pytest.raises((InvalidInput, InvalidParameter), match=message):
-        booster(category_pairs=pairs).fit(*table(100))
-
-
-def test_pairs_that_may_not_interact_are_refused():
-    with pytest.raises(InvalidInput, match="interaction_cst"):
-        booster(category_pairs="all", interaction_cst=[["town"], ["kind", "size"]]).fit(*table(500))
-
-
-def test_names_of_derived_features_never_meet_those_of_the_user():
-    X, y = table(700)
-    X = X.rename(columns={"size": "town (target)"})
-    names = booster().fit(X, y).model_.forest.schema.names
-    assert len(set(names)) == len(names)
