@@ -107,7 +107,7 @@ class GivenQueries(Given):
             everywhere = np.full(rows.n_rows, -1)
             everywhere[reading.table.numbers] = codes
             codes = everywhere
-        bins = rows.binned.bins
+        bins = rows.binned.dense(n_threads)
         return loss.over_rows(QueryRows.of(codes, rows.y, loss.gains, bins, n_threads))
 
     def _validation_codes(self, rows: BoostingRows, n_train: int) -> IntArray:

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
 
@@ -384,3 +385,15 @@ def test_whoever_asks_without_queries_is_told_what_to_do():
         explain_split(model, 0, 0, X, Y)
     with pytest.raises(InvalidInput, match="a ranker predicts no relevance"):
         write_report(model, X, Y)
+
+
+def test_sparse_tables_give_the_model_of_dense_ones():
+    rng = np.random.default_rng(0)
+    X = scipy.sparse.random_array((1500, 200), density=0.01, rng=rng, format="csr")
+    y = (np.asarray(X[:, :20].sum(axis=1)).ravel() > 0.5).astype(int)
+    qid = np.repeat(np.arange(50), 30)
+    models = [
+        spinney.GradientBoostingRanker(max_iter=3).fit(table, y, qid=qid).model_
+        for table in (X, X.toarray())
+    ]
+    assert models[0].fingerprint == models[1].fingerprint
