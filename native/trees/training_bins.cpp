@@ -161,7 +161,7 @@ void TrainingBins::assign_codes(std::vector<std::vector<std::uint32_t>> groups,
     for (auto& group : groups) {
         const auto number = static_cast<std::uint32_t>(bundles_.size());
         Bundle& bundle = bundles_.emplace_back(Bundle{std::move(group)});
-        std::size_t most = 0;
+        std::size_t most = 1;  // also of constants: what holds no row at all holds no cell
         for (const std::uint32_t feature : bundle.features) {
             const BinCounts& of = counts[feature];
             places_[feature] = {number, static_cast<std::uint32_t>(bundle.n_codes), of.n_bins,

@@ -186,3 +186,12 @@ def test_dense_features_are_left_as_they_are():
     X[:, 1] *= 1 - X[:, 0]
     assert n_bundles(X, ALWAYS) == 19  # two flags that are never set together
     assert n_bundles(X, AUTO) == 20  # one byte of twenty is not worth it
+
+
+@pytest.mark.parametrize("growth", ["leaf_wise", "symmetric"])
+@pytest.mark.parametrize("n_rows", [1, 2, 300, 3000])
+def test_columns_that_are_all_constant_leave_the_mean(n_rows, growth):
+    y = np.random.default_rng(0).normal(size=n_rows)
+    model = spinney.GradientBoostingRegressor(max_iter=2, min_samples_leaf=1, growth=growth)
+    constant = np.zeros((n_rows, 9))
+    assert np.allclose(model.fit(constant, y).predict(constant), y.mean())
