@@ -24,8 +24,7 @@ Fitted = Any
 
 
 def _float32() -> Fitted:
-    labels = ["a", "b", "c"]
-    return spinney.DecisionTreeClassifier(max_leaf_nodes=9).fit(numbers(), classes(labels))
+    return spinney.DecisionTreeClassifier(max_leaf_nodes=9).fit(numbers(), classes(list("abc")))
 
 
 def _float64() -> Fitted:
@@ -78,6 +77,11 @@ def _object_classes() -> Fitted:
 def _vector_leaves() -> Fitted:
     y = np.column_stack([target(), -target(), numbers()[:, 0]])
     return spinney.DecisionTreeRegressor(max_leaf_nodes=8).fit(numbers(), y)
+
+
+def _several_labels() -> Fitted:
+    y = pd.DataFrame({"wood": classes(["ash", "fir", "yew"]), "old": numbers()[:, 0] > 4})
+    return spinney.RandomForestClassifier(4, max_depth=3, random_state=7).fit(numbers(), y)
 
 
 def _one_leaf() -> Fitted:
@@ -294,6 +298,7 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "boolean_classes": _boolean_classes,
     "object_classes": _object_classes,
     "vector_leaves": _vector_leaves,
+    "several_labels": _several_labels,
     "one_leaf": _one_leaf,
     "generator": _generator,
     "legacy_generator": _legacy_generator,

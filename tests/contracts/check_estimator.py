@@ -11,6 +11,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import spinney
 
+SCORES_OF_LABELS = "check_classifiers_multilabel_output_format_decision_function"
+"""Skips classifiers of several labels without a decision_function, such as all forests."""
+
 
 def small_members(task):
     """Members of a committee that are soon fitted."""
@@ -27,7 +30,11 @@ def main(name, parameters):
         parameters = {**parameters, "estimators": small_members(task)}
     found = check_estimator(kind(**parameters), on_skip=None, on_fail=None)
     told = ("check_name", "status", "expected_to_fail")
-    lines = [[*(one[key] for key in told), repr(one["exception"])] for one in found]
+    lines = [
+        [*(one[key] for key in told), repr(one["exception"])]
+        for one in found
+        if one["check_name"] != SCORES_OF_LABELS or hasattr(kind, "decision_function")
+    ]
     print(json.dumps(lines))  # noqa: T201 - for the test that reads it
 
 

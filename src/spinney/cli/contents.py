@@ -41,7 +41,7 @@ def describe(path: str) -> dict[str, Any]:
         "changed_parameters": [n for n, v in parameters.items() if repr(v) != repr(usual[n])],
         "n_features": len(schema.names),
         "features": _features(schema),
-        "classes": None if classes is None else classes.tolist(),
+        "classes": _listed(classes),
         "members": len(fitted.estimators_ if model is None else model),
         "trees": None if model is None else _trees(model),
         "calibration": None if kept is None else kept.title(),
@@ -55,6 +55,13 @@ def describe(path: str) -> dict[str, Any]:
             for name, array in contents.arrays.items()
         ],
     }
+
+
+def _listed(classes: Any) -> list[Any] | None:
+    """Give classes as plain values; of several labels a list for each."""
+    if isinstance(classes, list):
+        return [of_label.tolist() for of_label in classes]
+    return None if classes is None else list(classes.tolist())
 
 
 def _features(schema: Any) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from spinney.cli.files import Reading, _similar, read_file
 from spinney.cli.problem import LearningProblem, as_text, find_column, read_weights, target_values
+from spinney.data.label_columns import refuse_several
 from spinney.errors import InvalidInput, nearest_names, shorten
 from spinney.typing import AnyArray, FloatArray
 
@@ -19,7 +20,10 @@ def load_model(path: str) -> Any:
     place = Path(path)
     if not place.exists():
         raise InvalidInput(f"{path}: there is no such file.{_similar(place)}")
-    return spinney.load(path)
+    fitted = spinney.load(path)
+    if hasattr(fitted, "model_"):
+        refuse_several(fitted.model_.target, "The command line")
+    return fitted
 
 
 def schema_of(fitted: Any) -> Any:

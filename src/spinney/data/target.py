@@ -1,6 +1,5 @@
 """Targets: labels become codes, numbers are checked, and the model keeps what it needs."""
 
-import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,20 +8,18 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
-from spinney.data.levels import pack_texts, unpack_texts
+from spinney.data.levels import pack_texts
 from spinney.data.sources.objects import has_value, read_objects
 from spinney.data.sources.vector import missing_value, read_vector
+from spinney.data.stored_classes import classes_below, classes_state, read_classes
 from spinney.data.table import Kind
 from spinney.errors import InvalidInput, InvalidInputType, InvalidModel
 from spinney.typing import AnyArray, CodeArray, FloatArray
 
-TASKS = ("classification", "regression", "ranking", "unsupervised")
-_NUMBER_DTYPE = re.compile(r"[<|]([iu][1248]|f[248]|b1)")
-_TEXT_DTYPE = re.compile(r"<U([0-9]{1,9})")
-_ROOM = 1 << 20
+TASKS = ("classification", "multi_classification", "regression", "ranking", "unsupervised")
 _ONE_LABEL = (
-    "Give one label per row. For several labels per row fit a classifier for each column, for "
-    "example by sklearn.multioutput.MultiOutputClassifier."
+    "Give one label per row. For several labels per row use a tree or forest, or fit a classifier "
+    "for each column, for example by sklearn.multioutput.MultiOutputClassifier."
 )
 
 
@@ -31,21 +28,32 @@ class Target:
     """What a model must know of y to answer in the user's terms.
 
     ``classes`` is there exactly for a classification, in the dtype of the user's labels;
-    ``n_outputs`` is then their number.
+    ``n_outputs`` is then their number. A row of a multi-classification has several labels, each of
+    classes of its own: ``label_classes`` has them, and the outputs are the classes of the first
+    label, then those of the second, and so on.
     """
 
     task: str
     classes: AnyArray | None = None
     n_outputs: int = 1
     output_names: tuple[str, ...] | None = None
+    label_classes: tuple[AnyArray, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.task not in TASKS or (self.task == "classification") != (self.classes is not None):
+        if (
+            self.task not in TASKS
+            or (self.task == "classification") != (self.classes is not None)
+            or (self.task == "multi_classification") != (self.label_classes is not None)
+        ):
             raise InvalidModel(f"Target: task {self.task!r} and its classes do not fit together.")
         if type(self.n_outputs) is not int or self.n_outputs < 1:
             raise InvalidModel(f"Target: n_outputs={self.n_outputs!r}, expected 1 or more.")
         if self.classes is not None and len(self.classes) != self.n_outputs:
             raise InvalidModel("Target: n_outputs is not the number of classes.")
+        if self.label_classes is not None and (
+            len(self.label_classes) < 2 or sum(map(len, self.label_classes)) != self.n_outputs
+        ):
+            raise InvalidModel("Target: n_outputs is not the number of classes of all labels.")
         if self.output_names is not None and len(self.output_names) != self.n_outputs:
             raise InvalidModel("Target: output_names must have one name per output.")
 
@@ -60,6 +68,31 @@ class Target:
     ) -> "Target":
         """Describe a target of ``n_outputs`` numbers per row."""
         return cls("regression", None, n_outputs, output_names)
+
+    @classmethod
+    def multi_classification(cls, label_classes: tuple[AnyArray, ...]) -> "Target":
+        """Describe a target of several labels per row, with the classes of each."""
+        n_outputs = sum(map(len, label_classes))
+        return cls("multi_classification", n_outputs=n_outputs, label_classes=label_classes)
+
+    @property
+    def n_targets(self) -> int:
+        """What a row has: one label, or several, or as many numbers as there are outputs."""
+        if self.label_classes is not None:
+            return len(self.label_classes)
+        return 1 if self.classes is not None else self.n_outputs
+
+    def spans(self) -> list[slice]:
+        """Give the outputs of each label of a multi-classification.
+
+        Examples
+        --------
+        >>> target = Target.multi_classification((np.array(["a", "b"]), np.arange(3)))
+        >>> [(span.start, span.stop) for span in target.spans()]
+        [(0, 2), (2, 5)]
+        """
+        ends = np.cumsum([0, *(len(classes) for classes in self.label_classes or ())]).tolist()
+        return [slice(*ends[place : place + 2]) for place in range(len(ends) - 1)]
 
     def same_as(self, other: "Target") -> bool:
         """Tell whether two models answer in the same terms: task, classes and outputs."""
@@ -78,18 +111,18 @@ class Target:
             "output_names": None if self.output_names is None else list(self.output_names),
             "classes_dtype": None,
         }
-        if self.classes is None:
+        if self.classes is not None:
+            meta["classes_dtype"], arrays = classes_state(self.classes)
+            return meta, arrays
+        if self.label_classes is None:
             return meta, {}
-        if self.classes.dtype.kind not in "OU":
-            stored = self.classes.astype(self.classes.dtype.newbyteorder("<"))
-            meta["classes_dtype"] = stored.dtype.str
-            return meta, {"classes": stored.view(np.uint8) if stored.dtype.kind == "b" else stored}
-        texts = self.classes.tolist()
-        meta["classes_dtype"] = "object"
-        if self.classes.dtype.kind == "U":
-            meta["classes_dtype"] = f"<U{_bounded_width(self.classes.itemsize // 4, texts)}"
-        offsets, text = pack_texts(texts)
-        return meta, {"class_offsets": offsets, "class_text": text}
+        states = [classes_state(classes) for classes in self.label_classes]
+        meta["classes_dtype"] = [dtype for dtype, _ in states]
+        return meta, {
+            f"{place}/{name}": array
+            for place, (_, arrays) in enumerate(states)
+            for name, array in arrays.items()
+        }
 
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> "Target":
@@ -102,58 +135,18 @@ class Target:
                 raise InvalidModel("Target: output_names is not a list of text.")
             names = tuple(names)
         dtype = meta.get("classes_dtype")
-        classes = None if dtype is None else _read_classes(dtype, arrays)
-        target = cls(meta["task"], classes, meta.get("n_outputs", 0), names)
+        classes = several = None
+        if isinstance(dtype, list):
+            several = tuple(
+                read_classes(one, classes_below(arrays, place)) for place, one in enumerate(dtype)
+            )
+        elif dtype is not None:
+            classes = read_classes(dtype, arrays)
+        target = cls(meta["task"], classes, meta.get("n_outputs", 0), names, several)
         own_meta, own_arrays = target.to_state()
         if own_meta != dict(meta) or set(own_arrays) != set(arrays):
             raise InvalidModel("Target: parts are missing or unknown.")
         return target
-
-
-def _bounded_width(width: int, texts: list[str]) -> int:
-    """Keep a text dtype's width unless its padding would dwarf the labels.
-
-    A file must not be able to ask for memory out of proportion to its size.
-    """
-    longest = max(1, *map(len, texts)) if texts else 1
-    return width if 4 * width * len(texts) <= max(_ROOM, 16 * longest * len(texts)) else longest
-
-
-def _read_classes(dtype: object, arrays: Mapping[str, AnyArray]) -> AnyArray:
-    if not isinstance(dtype, str):
-        raise InvalidModel("Target: classes_dtype is not text.")
-    if _NUMBER_DTYPE.fullmatch(dtype):
-        classes = _read_number_classes(np.dtype(dtype), arrays.get("classes"))
-    else:
-        classes = _read_text_classes(dtype, arrays)
-    if len(classes) == 0 or not np.all(classes[1:] > classes[:-1]):
-        raise InvalidModel("Target: no classes, or classes that are not strictly sorted.")
-    return classes
-
-
-def _read_number_classes(dtype: np.dtype[Any], stored: object) -> AnyArray:
-    in_file = np.dtype(np.uint8) if dtype.kind == "b" else dtype
-    if not isinstance(stored, np.ndarray) or stored.ndim != 1 or stored.dtype != in_file:
-        raise InvalidModel("Target: the classes are not a vector of their dtype.")
-    if dtype.kind == "b" and np.any(stored > 1):
-        raise InvalidModel("Target: a boolean class is neither 0 nor 1.")
-    if dtype.kind == "f" and not np.all(np.isfinite(stored)):
-        raise InvalidModel("Target: a class is not finite.")
-    return stored.astype(dtype.newbyteorder("="))
-
-
-def _read_text_classes(dtype: str, arrays: Mapping[str, AnyArray]) -> AnyArray:
-    texts = unpack_texts(arrays.get("class_offsets"), arrays.get("class_text"))
-    if dtype == "object":
-        return np.array(texts, dtype=object)
-    match = _TEXT_DTYPE.fullmatch(dtype)
-    width = int(match[1]) if match else 0
-    if width == 0 or _bounded_width(width, texts) != width:
-        raise InvalidModel(f"Target: classes of type {dtype!r}.")
-    classes = np.array(texts, dtype=f"U{width}")
-    if classes.tolist() != texts:
-        raise InvalidModel("Target: a class does not fit its dtype.")
-    return classes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -124,6 +124,30 @@ def class_weights(
     if np.all(per_class == 1):
         return weights
     of_rows = per_class[labels.codes]
+    combined = of_rows if weights is None else of_rows * weights
+    _check_weights(combined)
+    return combined
+
+
+def label_weights(
+    class_weights: Sequence[Any], columns: Sequence[Labels], weights: FloatArray | None
+) -> FloatArray | None:
+    """Multiply row weights by those of the classes of each of their labels; None: all are 1.
+
+    "balanced" counts rows by the weights that were given, whatever the other labels are.
+
+    Examples
+    --------
+    >>> labels = Labels(np.array(["a", "b"]), np.array([0, 0, 0, 1], np.int32))
+    >>> label_weights([{"a": 1, "b": 3}, {"a": 2}], [labels, labels], None)
+    array([2., 2., 2., 3.])
+    """
+    product = np.ones(len(columns[0].codes))
+    for class_weight, labels in zip(class_weights, columns, strict=True):
+        product *= weights_per_class(class_weight, labels, weights)[labels.codes]
+    if np.all(product == 1):
+        return weights
+    of_rows = product.astype(np.float32).astype(np.float64)  # for exact products, as above
     combined = of_rows if weights is None else of_rows * weights
     _check_weights(combined)
     return combined

@@ -53,7 +53,7 @@ def tree_directions(
     if n_classes == 0 and target.n_outputs > 1:
         raise InvalidInput(
             "Monotonicity constraints are not supported with multiple outputs: y has "
-            f"{target.n_outputs}. Set monotonic_cst=None, or learn one output at a time."
+            f"{target.n_targets}. Set monotonic_cst=None, or learn one output at a time."
         )
     if criterion == "absolute_error":
         raise InvalidInput(

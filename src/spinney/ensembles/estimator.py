@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from spinney.data.target import Target
 from spinney.ensembles.fitting import IntakeSettings, Problem, read_problem
 from spinney.ensembles.overview import estimator_html
 from spinney.ensembles.parameters import Rule, check_parameters
@@ -68,6 +69,8 @@ class Estimator(Calibratable, Learner):
     """
 
     _task: ClassVar[str]
+    _several_labels: ClassVar[bool] = False
+    """Whether rows may have several labels, each of classes of its own."""
     _model_class: ClassVar[type[Model] | tuple[type[Model], ...]]
     model_: Model
 
@@ -91,6 +94,7 @@ class Estimator(Calibratable, Learner):
             categorical_features=params["categorical_features"],
             max_bins=params["max_bins"],
             n_threads=self._n_threads(),
+            several_labels=self._several_labels,
             **changes,
         )
 
@@ -100,7 +104,7 @@ class Estimator(Calibratable, Learner):
 
     def _adopt(self, model: Model) -> None:
         """Become the fitted estimator of a model, new or loaded."""
-        if model.target.task != self._task or not isinstance(model, self._model_class):
+        if not self._learns(model.target) or not isinstance(model, self._model_class):
             raise InvalidModel(
                 f"a {type(model).__name__} for {model.target.task} is not what a "
                 f"{type(self).__name__} learns"
@@ -115,6 +119,10 @@ class Estimator(Calibratable, Learner):
             del self.feature_names_in_  # left by an earlier fit on a table with names
         if model.target.classes is not None:
             self.classes_ = model.target.classes
+
+    def _learns(self, target: Target) -> bool:
+        """Tell whether models of this target are models of this estimator."""
+        return target.task == self._task
 
     def _attributes(self) -> State:
         """Give what a fitted estimator knows beside its model, for a file."""

@@ -8,6 +8,7 @@ import numpy as np
 from spinney.data.binning import BinnedTable, Binner
 from spinney.data.fixed_point import exact_total
 from spinney.data.intake import read_table
+from spinney.data.label_columns import read_label_columns, read_several_labels
 from spinney.data.schema import FeatureSchema
 from spinney.data.table import Table
 from spinney.data.target import Target, read_labels, read_numbers
@@ -56,6 +57,8 @@ class IntakeSettings:
     why_one: str = ""
     """Why there may be one output only, and what to do; for the message."""
     n_threads: int = 1
+    several_labels: bool = False
+    """Whether a row may have several labels, each of classes of its own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,6 +130,10 @@ def _read_target(
         numbers = read_numbers(y, n_rows, name, multi_output=several, why_one=why)
         targets = numbers.reshape(n_rows, -1)
         return Target(settings.task, n_outputs=targets.shape[1]), targets, weights
+    if settings.several_labels and y is not None:
+        columns = read_label_columns(y, n_rows, name)
+        if columns is not None:
+            return read_several_labels(columns, weights, settings.class_weight)
     labels = read_labels(y, n_rows, estimator_name=name)
     weights = class_weights(settings.class_weight, labels, weights)
     # A class all of whose rows weigh nothing is as if absent.

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from spinney.data.binning import native_columns
+from spinney.data.label_columns import refuse_several
 from spinney.data.table import Table
 from spinney.errors import InvalidInput, InvalidInputType
 from spinney.explain.importance import Importances
@@ -84,6 +85,7 @@ def out_of_bag_importance(
 
 def _target(forest: TreeForest, y: Any, n_rows: int) -> AnyArray:
     """Give the places of labels among the classes, or numbers (n_rows, n_outputs)."""
+    refuse_several(forest.target, "Importance out of bag")
     given = np.asarray(y)
     if len(given) != n_rows:
         raise InvalidInput(

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from spinney.data.intake import read_table
+from spinney.data.label_columns import refuse_several
 from spinney.data.sources.vector import read_vector
 from spinney.data.table import Table
 from spinney.data.weights import read_weights
@@ -221,6 +222,7 @@ def _own_measure(
     """Measure R² or accuracy of a model that has no estimator."""
     from sklearn.metrics import accuracy_score, r2_score  # noqa: PLC0415 - 0.1 s, for few only
 
+    refuse_several(forest.target, "The accuracy of a model without its estimator")
     classes = forest.target.classes
 
     def measure(feature: int | None, rows: AnyArray) -> float:

@@ -160,6 +160,9 @@ def raw_output_names(fitted: Any) -> tuple[str, ...]:
     if target.classes is not None:
         classes = [str(label) for label in target.classes]
         return tuple(classes[-1:] if forest.output.link in BINARY_LINKS else classes)
+    if target.label_classes is not None:
+        pairs = enumerate(target.label_classes)
+        return tuple(f"y{k}={label}" for k, classes in pairs for label in classes.tolist())
     if target.task == "unsupervised" and forest.output.aggregate == "mean":
         return ("mean path length",)
     if target.output_names is not None:

@@ -99,8 +99,8 @@ class MemberSum(Model):
         """Refuse: foreign members have no safe form in a file."""
         kind = type(self.members[0]).__name__ if self.members else "member"
         raise CannotSave(
-            f"The members are {kind} objects, which have no safe form in a file. Boost Spinney's "
-            "own trees to save the model, or keep this one with pickle or joblib."
+            f"The members are {kind} objects, which have no safe form in a file. Use Spinney's own "
+            "trees as members to save the model, or keep this one with pickle or joblib."
         )
 
     def __eq__(self, other: object) -> bool:

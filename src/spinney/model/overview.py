@@ -37,6 +37,9 @@ def model_facts(model: "Model") -> dict[str, Any]:
         rest = len(target.classes) - len(names)
         told = ", ".join(names) + (f" and {rest} more" if rest > 0 else "")
         found["classes"] = f"{len(target.classes)}: {told}"
+    if target.label_classes is not None:
+        found["labels"] = target.n_targets
+        found["classes"] = ", ".join(str(len(classes)) for classes in target.label_classes[:20])
     link = getattr(getattr(model, "output", model), "link", None)
     if link is not None:
         found["link"] = link

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.data.intake import read_table
+from spinney.data.label_columns import refuse_several
 from spinney.data.sources.vector import read_vector
 from spinney.data.table import Table
 from spinney.data.target import Target, read_labels, read_numbers
@@ -138,6 +139,7 @@ def read_subject(
             f"A report is about a fitted estimator or a model_ of Spinney, not about a "
             f"{type(fitted).__name__}. Fit one, or load one with spinney.load(path)."
         )
+    refuse_several(model.target, "A report")
     name = type(fitted).__name__
     table = _conformed(model, X, name)
     if table.n_rows < 2:

@@ -64,6 +64,11 @@ class TreeWords:
         if classes is not None:
             likeliest = int(value.argmax())
             return f"{classes[likeliest]} ({value[likeliest]:.0%})"
+        several = self.forest.target.label_classes
+        if several is not None:
+            parts = [value[span] for span in self.forest.target.spans()]
+            pairs = zip(several, parts, strict=True)
+            return ", ".join(f"{of[own.argmax()]} ({own.max():.0%})" for of, own in pairs)
         return ", ".join(f"{number:.{self.digits}g}" for number in value)
 
     def rows(self, node: int) -> str:

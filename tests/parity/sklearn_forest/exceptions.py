@@ -3,7 +3,6 @@
 They run and must fail: an exception that is none any more is reported.
 """
 
-SEVERAL = "classification with several outputs: a model has the classes of one target"
 PRIVATE = "reaches for private parts of scikit-learn's own forests"
 WEIGHTS = (
     "expects the number of draws not to depend on the scale of weights; ours are repetitions, so "
@@ -27,13 +26,11 @@ EXCEPTIONS = {
     "prefers; down to the fourth level the importances are the same",
     "test_min_samples_leaf[RandomForestClassifier]": "expects min_samples_leaf to count different "
     "rows of a bag; ours is a weight, so that a row drawn twice counts twice",
-    "test_classifier_error_oob_score_multiclass_multioutput": SEVERAL,
-    "test_multioutput[ExtraTreesClassifier]": SEVERAL,
-    "test_multioutput[RandomForestClassifier]": SEVERAL,
-    "test_multioutput_string": SEVERAL,
-    "test_classes_shape": SEVERAL,
-    "test_class_weight_balanced_and_bootstrap_multi_output": SEVERAL,
-    "test_class_weight_errors": SEVERAL,
+    "test_classifier_error_oob_score_multiclass_multioutput": "expects an error where ours has an "
+    "answer: a row is right if all its labels are",
+    "test_class_weight_balanced_and_bootstrap_multi_output": "asks for "
+    "class_weight='balanced_subsample' of several labels, which would weigh each differently",
+    "test_class_weight_errors": "goes on with a forest of other labels; ours refuses that",
     "test_forest_y_sparse": "expects scikit-learn's sentence; ours says that y must be dense",
     "test_class_weights_forest": PRIVATE,
     "test_forest_multioutput_integral_regression_target": PRIVATE,
@@ -46,12 +43,3 @@ EXCEPTIONS = {
     "test_friedman_mse_deprecation": "expects a warning from the constructor; ours looks at no "
     "values, and friedman_mse is another name for squared_error",
 }
-
-for forest in ("ExtraTreesClassifier", "RandomForestClassifier"):
-    for kind in ("csr", "csc", "coo"):
-        for container in ("matrix", "array"):
-            EXCEPTIONS[f"test_sparse_input[{kind}_{container}-{forest}]"] = SEVERAL
-    for table in ("array", "sparse_csr", "sparse_csc"):
-        for score in ("True", "oob_score1"):
-            case = f"{score}-X3-y3-0.18-{table}-{forest}"
-            EXCEPTIONS[f"test_forest_classifier_oob[{case}]"] = SEVERAL

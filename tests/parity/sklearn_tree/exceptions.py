@@ -5,20 +5,15 @@ none any more is reported.
 """
 
 _PRIVATE = "looks at private internals of scikit-learn: "
-_ONE_COLUMN = "a classifier of ours has one column of labels: the target of a model is one set of "
-_ONE_COLUMN += "classes"
+_GINI = "several labels share a tree by their Gini impurities only"
 _ONE_NUMBER = "several targets share a tree by squared error only"
 
 _CLASSIFIERS = ("DecisionTreeClassifier", "ExtraTreeClassifier")
 _REGRESSORS = ("DecisionTreeRegressor", "ExtraTreeRegressor")
-_SPARSE = ("csc_matrix", "csc_array")
 
 EXCEPTIONS = {
     "test_build_pruned_tree_py": _PRIVATE + "prunes an object of its own class of trees",
     "test_build_pruned_tree_infinite_loop": _PRIVATE + "prunes an object of its own class of trees",
-    "test_classes_shape": _ONE_COLUMN,
-    "test_class_weights": _ONE_COLUMN,
-    "test_class_weight_errors": _ONE_COLUMN,
     "test_error": "its last lines give three targets for one row, and expect to hear that they are "
     "negative; we say first that there are too many",
     "test_sample_weight_invalid": "a single number is the weight of every row, as elsewhere in "
@@ -33,28 +28,10 @@ EXCEPTIONS = {
     "nothing",
     "test_random_splitter_missing_values_uses_non_missing_min_max[single-non-missing]": "one "
     "random cut per feature: a feature with one value and missing ones has none",
-    **{
-        f"{test}[{kind}-{tree}]": _ONE_COLUMN
-        for test in (
-            "test_min_weight_fraction_leaf_on_sparse_input",
-            "test_min_weight_fraction_leaf_with_min_samples_leaf_on_sparse_input",
-        )
-        for kind in _SPARSE
-        for tree in _CLASSIFIERS
-    },
-    **{
-        f"test_multioutput[{tree}-{criterion}]": _ONE_COLUMN
-        for tree in _CLASSIFIERS
-        for criterion in ("gini", "log_loss")
-    },
+    **{f"test_multioutput[{tree}-log_loss]": _GINI for tree in _CLASSIFIERS},
     **{
         f"test_multioutput[{tree}-{criterion}]": _ONE_NUMBER
         for tree in _REGRESSORS
         for criterion in ("absolute_error", "poisson")
-    },
-    **{f"test_sparse_input[multilabel-{tree}]": _ONE_COLUMN for tree in _CLASSIFIERS},
-    **{
-        f"test_prune_tree_classifier_are_subtrees[{tree}-multilabel]": _ONE_COLUMN
-        for tree in _CLASSIFIERS
     },
 }

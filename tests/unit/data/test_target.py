@@ -232,9 +232,23 @@ def test_regression_targets_round_trip():
     assert again.output_names == ("u", "v")
 
 
+def test_several_labels_round_trip_with_their_types():
+    several = (np.array(["a", "bé"]), np.array([1, 5], "i2"), np.array([False, True]))
+    again = round_trip(Target.multi_classification(several))
+    assert (again.task, again.n_outputs, again.n_targets) == ("multi_classification", 6, 3)
+    for kept, given in zip(again.label_classes, several, strict=True):
+        assert kept.dtype == given.dtype
+        np.testing.assert_array_equal(kept, given)
+    assert again.same_as(Target.multi_classification(several))
+    assert not again.same_as(Target.multi_classification(several[::-1]))
+
+
 META, ARRAYS = Target.classification(np.array(["a", "b"])).to_state()
 NUMBER_META, NUMBER_ARRAYS = Target.classification(np.array([1.0, 2.0])).to_state()
 REGRESSION, _ = Target.regression().to_state()
+SEVERAL_META, SEVERAL_ARRAYS = Target.multi_classification(
+    (np.array(["a", "b"]), np.array([1.0, 2.0]))
+).to_state()
 
 
 @pytest.mark.parametrize(
@@ -261,6 +275,20 @@ REGRESSION, _ = Target.regression().to_state()
         (NUMBER_META, {"classes": np.ones((1, 2))}),
         (NUMBER_META, {"classes": np.empty(0)}),
         ({**NUMBER_META, "classes_dtype": "|b1"}, {"classes": np.array([0, 7], np.uint8)}),
+        (SEVERAL_META, {}),
+        (SEVERAL_META, ARRAYS),
+        ({**SEVERAL_META, "task": "classification"}, SEVERAL_ARRAYS),
+        ({**SEVERAL_META, "task": "regression"}, SEVERAL_ARRAYS),
+        ({**SEVERAL_META, "n_outputs": 3}, SEVERAL_ARRAYS),
+        ({**SEVERAL_META, "classes_dtype": []}, {}),
+        ({**SEVERAL_META, "classes_dtype": ["<U1"], "n_outputs": 2}, SEVERAL_ARRAYS),
+        ({**SEVERAL_META, "classes_dtype": ["<U1", None]}, SEVERAL_ARRAYS),
+        ({**SEVERAL_META, "classes_dtype": [["<U1"], "<f8"]}, SEVERAL_ARRAYS),
+        ({**SEVERAL_META, "classes_dtype": None}, {}),
+        (SEVERAL_META, {**SEVERAL_ARRAYS, "2/classes": np.array([1.0])}),
+        (SEVERAL_META, {**SEVERAL_ARRAYS, "1/classes": np.array([2.0, 1.0])}),
+        (SEVERAL_META, {**SEVERAL_ARRAYS, "1/classes": np.array([1.0])}),
+        ({**META, "task": "multi_classification"}, ARRAYS),
         ({**REGRESSION, "n_outputs": 0}, {}),
         ({**REGRESSION, "n_outputs": True}, {}),
         ({**REGRESSION, "n_outputs": 1.0}, {}),

@@ -35,6 +35,16 @@ def read_vector(y: Any, what: str) -> AnyArray:
     return np.column_stack(columns)
 
 
+def column_vectors(y: Any, what: str) -> list[AnyArray] | None:
+    """Give each column of a frame or array of two dimensions in its own type; None: it is none."""
+    if is_sparse(y):
+        return None
+    if _is_frame(y):
+        return [_column_values(series, what) for series in _columns_of(y) or ()]
+    values = read_vector(y, what)
+    return list(values.T) if values.ndim == 2 else None
+
+
 def column_names(y: Any) -> tuple[str, ...] | None:
     """Give the names of a target's columns, if it is a frame with text for names."""
     if not _is_frame(y):

@@ -8,23 +8,18 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from spinney.ensembles.forests.forest import Forest
 from spinney.ensembles.forests.uncertainty import standard_errors
 from spinney.ensembles.trees.growing import ONE_TARGET
+from spinney.ensembles.trees.several_labels import SeveralLabels, logarithms
 from spinney.errors import InvalidInput
 from spinney.theory.forests import Strength, forest_strength
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 
-class ClassForest(ClassifierMixin, Forest):
+class ClassForest(SeveralLabels, ClassifierMixin, Forest):
     """A forest whose trees vote for classes."""
 
     _task = "classification"
     _oob_name: ClassVar[str] = "oob_decision_function_"
-    classes_: AnyArray
-
-    @property
-    def n_classes_(self) -> int:
-        """How many classes there are."""
-        self._check_fitted()
-        return len(self.classes_)
+    classes_: Any
 
     def predict_proba(
         self, X: TableLike, *, return_std: bool = False, std_method: str = "infinitesimal"
@@ -41,24 +36,41 @@ class ClassForest(ClassifierMixin, Forest):
 
         Returns
         -------
-        shares : (n_rows, n_classes); with ``return_std`` a pair of two such arrays
+        shares : (n_rows, n_classes), of several labels a list; with ``return_std`` a pair of two
+            of them
         """
-        shares: FloatArray = self._predictions(X)
+        shares = self._by_label(self._predictions(X))
         if not return_std:
             return shares
-        return shares, standard_errors(self.model_, self._known, self.apply(X), std_method)
+        errors = standard_errors(self.model_, self._known, self.apply(X), std_method)
+        return shares, self._by_label(errors)
 
-    def predict_log_proba(self, X: TableLike) -> FloatArray:
+    def predict_log_proba(self, X: TableLike) -> Any:
         """Logarithm of ``predict_proba``; -inf where a class has no share."""
-        with np.errstate(divide="ignore"):
-            logarithms: FloatArray = np.log(self.predict_proba(X))
-        return logarithms
+        return logarithms(self.predict_proba(X))
 
     def predict(self, X: TableLike) -> AnyArray:
-        """Class of the largest share; ties go to the first of ``classes_``."""
-        shares = self.predict_proba(X)
-        labels: AnyArray = self.classes_[shares.argmax(axis=1)]
-        return labels
+        """Class of the largest share; ties go to the first of ``classes_``.
+
+        Of several labels (n_rows, n_labels).
+        """
+        return self._likeliest(self.predict_proba(X))
+
+    def _shaped(self, answers: FloatArray) -> FloatArray:
+        """Give answers out of bag; of several labels (n_rows, n_classes, n_labels), as there."""
+        several = self.model_.target.label_classes
+        if several is None:
+            return answers
+        shaped = np.zeros((len(answers), max(map(len, several)), len(several)))
+        for place, span in enumerate(self.model_.target.spans()):
+            shaped[:, : span.stop - span.start, place] = answers[:, span]
+        return shaped
+
+    def _flat(self, answers: FloatArray) -> FloatArray:
+        several = self.model_.target.label_classes
+        if several is None:
+            return answers
+        return np.hstack([answers[:, : len(of), place] for place, of in enumerate(several)])
 
     def strength(self, X: TableLike, y: Any) -> Strength:
         """Compute Breiman's strength and correlation of the trees, and the bound they give.
@@ -82,6 +94,8 @@ class ClassForest(ClassifierMixin, Forest):
         >>> found.error < found.bound
         True
         """
+        self._check_fitted()
+        self._refuse_several("The strength of a forest")
         unseen = self.out_of_bag(X)
         nodes = self.apply(X) + self.model_.arrays["tree_start"][:-1]
         votes = self.model_.arrays["values"].argmax(axis=1)[nodes]

@@ -79,7 +79,15 @@ class BagKeeper(Estimator):
         self.oob_curve_ = np.array(tally.curve)
         self.oob_score_ = float(tally.curve[-1]) if score is None else score
         spread = self._known.spread(tally.answers())
-        setattr(self, self._oob_name, spread[:, 0] if self._oob_flat() else spread)
+        setattr(self, self._oob_name, self._shaped(spread[:, 0] if self._oob_flat() else spread))
+
+    def _shaped(self, answers: FloatArray) -> FloatArray:
+        """Give answers out of bag as users see them."""
+        return answers
+
+    def _flat(self, answers: FloatArray) -> FloatArray:
+        """Give them as a file has them."""
+        return answers
 
     def _oob_flat(self) -> bool:
         """Tell whether answers out of bag are one number per row."""
@@ -97,7 +105,8 @@ class BagKeeper(Estimator):
         meta, arrays = self._known.to_state()
         if hasattr(self, "oob_score_"):
             meta["oob_score"] = self.oob_score_
-            arrays |= {"oob_curve": self.oob_curve_, "oob_answers": getattr(self, self._oob_name)}
+            answers = self._flat(getattr(self, self._oob_name))
+            arrays |= {"oob_curve": self.oob_curve_, "oob_answers": answers}
         return meta, arrays
 
     def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
@@ -121,4 +130,4 @@ class BagKeeper(Estimator):
         if own:
             self.oob_score_ = meta["oob_score"]
             self.oob_curve_ = own["oob_curve"].copy()
-            setattr(self, self._oob_name, own["oob_answers"].copy())
+            setattr(self, self._oob_name, self._shaped(own["oob_answers"].copy()))

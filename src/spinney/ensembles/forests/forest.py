@@ -23,6 +23,7 @@ from spinney.ensembles.forests.paths import decision_paths
 from spinney.ensembles.forests.rows import ForestRows, read_forest_rows
 from spinney.ensembles.forests.tree_views import TreeViews
 from spinney.ensembles.trees.growing import ONE_TARGET, why_one_target
+from spinney.ensembles.trees.several_labels import SeveralLabels, growing_parameters
 from spinney.ensembles.uncertain.out_of_bag import OutOfBagCalibration
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.model import Model, TreeForest
@@ -53,7 +54,7 @@ class Forest(OutOfBagCalibration, BagKeeper):
         ----------
         X : table of n rows
             pandas, polars or Arrow table, NumPy array, SciPy sparse matrix.
-        y : n labels or numbers
+        y : n labels or numbers, or several of each row: (n, n_outputs)
         sample_weight : n numbers, optional
             A weight of k counts as the row k times; rows of weight 0 are as if absent. A bootstrap
             draws rows by their weights: as many as the weights add up to if they are whole numbers
@@ -76,7 +77,8 @@ class Forest(OutOfBagCalibration, BagKeeper):
             )
         seed = self._known.recipe.seed if goes_on else seed_from(params["random_state"])
         rows = read_forest_rows((X, y, sample_weight, groups), self._intake(), params, seed)
-        grower = make_grower(rows, params, self._n_threads())
+        own = growing_parameters(params, rows.reading.target)
+        grower = make_grower(rows, own, self._n_threads())
         if goes_on:
             self._check_same(rows, params)
         watch = self._watch(grower, params)
@@ -96,6 +98,7 @@ class Forest(OutOfBagCalibration, BagKeeper):
             multi_output=params["criterion"] not in ONE_TARGET,
             why_one=why_one_target(params["criterion"]),
             n_threads=self._n_threads(),
+            several_labels=self._several_labels,
         )
 
     def _check_same(self, rows: ForestRows, params: Mapping[str, Any]) -> None:
@@ -183,6 +186,8 @@ class Forest(OutOfBagCalibration, BagKeeper):
     def _calibrate_with(self, answers: FloatArray, rows: ForestRows) -> None:
         """Keep how far off answers out of bag are, in the order of what was given."""
         y, weights, how = rows.reading.y, rows.row_weights, None
+        if rows.reading.target.label_classes is not None:
+            return  # sets are of the classes of one label
         if self._task == "classification":
             how = SetScore()
         elif y.shape[1] > 1:
@@ -202,7 +207,9 @@ class Forest(OutOfBagCalibration, BagKeeper):
         """Ask the user's own score, of the rows that some tree did not see."""
         known = ~np.isnan(answers[:, 0])
         y, classes = rows.reading.y, self.model_.target.classes
-        if classes is not None:
+        if isinstance(self, SeveralLabels) and classes is None:
+            right, said = (self._likeliest(self._by_label(shares)) for shares in (y, answers))
+        elif classes is not None:
             right, said = classes[y.astype(np.int64)], classes[answers.argmax(axis=1)]
         else:
             right, said = (a[:, 0] if y.shape[1] == 1 else a for a in (y, answers))
@@ -220,8 +227,7 @@ class Forest(OutOfBagCalibration, BagKeeper):
     def n_outputs_(self) -> int:
         """Outputs of y: 1, or as many numbers as a row has."""
         check_is_fitted(self)
-        target = self.model_.target
-        return 1 if target.classes is not None else target.n_outputs
+        return self.model_.target.n_targets
 
     @property
     def feature_importances_(self) -> FloatArray:

@@ -170,7 +170,7 @@ def _settings(rows: ForestRows, params: Mapping[str, Any], bags: Bags) -> Forest
             stacklevel=4,
         )
     # scikit-learn's impurity of several outputs is their mean, and the gain is their sum.
-    n_outputs = 1 if rows.reading.target.classes is not None else rows.reading.y.shape[1]
+    n_outputs = rows.reading.target.n_targets
     tree = TreeSettings(
         max_leaf_nodes=params["max_leaf_nodes"],
         max_depth=params["max_depth"],
@@ -197,7 +197,7 @@ def _price(rows: ForestRows, params: Mapping[str, Any]) -> float:
             f"ccp_alpha={price:g} with criterion={params['criterion']!r}: what its splits gain "
             "does not add up over a tree. Set ccp_alpha=0, or use 'gini' or 'entropy'."
         )
-    return price * (1 if rows.reading.target.classes is not None else rows.reading.y.shape[1])
+    return price * rows.reading.target.n_targets
 
 
 def pruned(arrays: Mapping[str, AnyArray], price: float) -> dict[str, AnyArray]:

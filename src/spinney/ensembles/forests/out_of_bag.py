@@ -22,6 +22,9 @@ class Tally:
     def __init__(self, y: FloatArray, target: Target, row_weights: FloatArray | None) -> None:
         """Take codes of classes (n_rows,), or numbers (n_rows, n_outputs)."""
         self._codes = None if target.classes is None else y.astype(np.int64)
+        self._spans = target.spans()
+        """The outputs of each label, where rows have several: a row is right if all of them are."""
+        self._counts_errors = self._codes is not None or bool(self._spans)
         n_rows, width = len(y), target.n_outputs
         if self._codes is None:
             self._y: FloatArray = y
@@ -33,7 +36,7 @@ class Tally:
         self._squares = np.zeros(n_rows)
         self.asked = np.zeros(n_rows, np.int64)
         """How many members did not see each row."""
-        self._losses = np.zeros((n_rows, 1 if self._codes is not None else width))
+        self._losses = np.zeros((n_rows, 1 if self._counts_errors else width))
         """Of each row: 0 or 1 for classes, squared errors for numbers."""
         self.curve: list[float] = []
         """The score after each member: accuracy or R², of rows that some member did not see."""
@@ -46,6 +49,10 @@ class Tally:
         self._squares[rows] += (values**2).sum(axis=1)
         if self._codes is not None:
             self._losses[rows, 0] = sums.argmax(axis=1) != self._codes[rows]
+        elif self._spans:
+            pairs = [(sums[:, span], self._y[rows, span]) for span in self._spans]
+            wrong = [said.argmax(axis=1) != right.argmax(axis=1) for said, right in pairs]
+            self._losses[rows, 0] = np.any(wrong, axis=0)
         else:
             means = sums / self.asked[rows, np.newaxis]
             self._losses[rows] = (means - self._y[rows]) ** 2
@@ -60,7 +67,7 @@ class Tally:
         weights = self._weights
         if weights is not None and not everywhere:
             weights = weights[known]
-        if self._codes is not None:
+        if self._counts_errors:
             return 1.0 - float(np.average(losses[:, 0], weights=weights))
         y = self._y if everywhere else self._y[known]
         deviations = (y - np.average(y, axis=0, weights=weights)) ** 2

@@ -21,7 +21,9 @@ class RandomForestClassifier(ClassForest):
     The parameters are those of scikit-learn 1.9 in its order, then ours. What we do differently:
     tables are taken as they are, with categories, text, dates and missing values; the forest does
     not depend on threads, nor on the order of rows; whole weights are repetitions, so
-    ``min_samples_*`` are weights too; ``n_jobs=None`` uses all threads of the process.
+    ``min_samples_*`` are weights too; ``n_jobs=None`` uses all threads of the process. Several
+    labels per row (2-D ``y``) share trees, by the mean of their Gini impurities; out of bag a row
+    is right if all its labels are.
 
     Parameters
     ----------
@@ -30,7 +32,8 @@ class RandomForestClassifier(ClassForest):
         trees would lower the out-of-bag squared loss by at most 1 %, or by at most 0.01 % of that
         of the best constant; 2000 at most.
     criterion : {"gini", "entropy", "log_loss", "error", "twoing", "dkm", "hellinger", "gain_ratio"}
-        What a split lowers, or raises. "dkm" and "hellinger" are for two classes.
+        What a split lowers, or raises. "dkm" and "hellinger" are for two classes; several labels
+        per row take "gini".
     max_depth : int or None
         Longest path from the root, in splits.
     min_samples_split, min_samples_leaf : int or float
@@ -56,8 +59,9 @@ class RandomForestClassifier(ClassForest):
         Whether to tell on stderr how far it is.
     warm_start : bool
         Whether ``fit`` adds trees to those there are; they are the trees one fit would have grown.
-    class_weight : None, "balanced", "balanced_subsample" or dict
-        Weights of classes; "balanced_subsample" by the rows of each tree.
+    class_weight : None, "balanced", "balanced_subsample", dict or list of dicts
+        Weights of classes; "balanced_subsample" by the rows of each tree. Of several labels a dict
+        for each, and their product counts.
     ccp_alpha : float
         Cost of a leaf by which trees are pruned; 0 for not at all.
     max_samples : int, float or None

@@ -11,6 +11,7 @@ from spinney.data.sources.vector import read_vector
 from spinney.data.weights import read_weights
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.forests.row_order import order_of_rows, taken
+from spinney.ensembles.trees.several_labels import growing_parameters
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.resampling.bags_recipe import BagRecipe
 from spinney.resampling.bags_repeated import repetitions
@@ -58,6 +59,7 @@ def read_forest_rows(
     if balances:  # each tree by its own rows, or, if all trees have the same, at once
         settings = dataclasses.replace(settings, class_weight=None if sampler else "balanced")
     reading = read_rows(X, y, sample_weight, settings)
+    growing_parameters(params, reading.target)  # refuses ways to draw rows
     n_given = len(reading.y) if reading.kept is None else len(read_vector(y, "y"))
     row_weights = read_weights(sample_weight, n_given)
     places = reading.kept

@@ -43,7 +43,7 @@ class TreeViews(Views):
         return len(self._model)
 
     def _view(self, place: int) -> Estimator:
-        is_class = self._model.target.classes is not None
+        is_class = self._model.target.task in ("classification", "multi_classification")
         kind = DecisionTreeClassifier if is_class else DecisionTreeRegressor
         known = [name for name in kind._get_param_names() if name not in _NOT_OF_TREES]  # noqa: SLF001
         own = {name: self._parameters[name] for name in known if name in self._parameters}

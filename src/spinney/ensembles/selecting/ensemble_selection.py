@@ -7,8 +7,10 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Bunch
 
+from spinney.data.schema import FeatureSchema
+from spinney.data.target import Target
 from spinney.ensembles.estimator import Estimator
-from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
+from spinney.ensembles.fitting import IntakeSettings, read_rows
 from spinney.ensembles.forests.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from spinney.ensembles.forests.random_forest import RandomForestClassifier, RandomForestRegressor
 from spinney.ensembles.gradient.classifier import GradientBoostingClassifier
@@ -24,6 +26,7 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.ensembles.selecting.fast_measures import measure_of
+from spinney.ensembles.selecting.filed_selection import FiledSelection
 from spinney.ensembles.selecting.folds import Hearing, Splits, read_groups, with_classes_of
 from spinney.ensembles.selecting.greedy import Library, SelectionPath, Walk, select
 from spinney.ensembles.selecting.measures import Metric
@@ -45,7 +48,7 @@ from spinney.randomness import seed_from
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
 
-class EnsembleSelection(Estimator):
+class EnsembleSelection(FiledSelection, Estimator):
     """Base of the two estimators."""
 
     _model_class: ClassVar[type[Model]] = MemberSum
@@ -159,11 +162,12 @@ class EnsembleSelection(Estimator):
             fitted = hearing.fitted(chosen)
         else:
             fitted = [heard.fitted[number] for number in chosen]
-        self._become(fitted, self.weights_[chosen], reading)
+        self._become(fitted, reading.schema, reading.target)
         return self
 
-    def _become(self, fitted: list[Member], weights: FloatArray, reading: Reading) -> None:
-        is_classes = reading.target.classes is not None
+    def _become(self, fitted: list[Member], schema: FeatureSchema, target: Target) -> None:
+        weights = self.weights_[self.weights_ > 0]
+        is_classes = target.classes is not None
         self.estimators_ = [member.estimator for member in fitted]
         self.named_estimators_ = Bunch(**{member.name: member.estimator for member in fitted})
         self._adopt(
@@ -172,9 +176,9 @@ class EnsembleSelection(Estimator):
                 weights,
                 form="shares" if is_classes else "values",
                 link="identity",
-                baseline=np.zeros(reading.target.n_outputs),
-                schema=reading.schema,
-                target=reading.target,
+                baseline=np.zeros(target.n_outputs),
+                schema=schema,
+                target=target,
             )
         )
 
@@ -286,7 +290,7 @@ class EnsembleSelectionClassifier(ClassifierMixin, EnsembleSelection):
     estimators_, named_estimators_
         Fitted members with a weight.
     model_ : MemberSum
-        The frozen model: it lives in memory and pickles.
+        The frozen model. A file holds the members, if all of them are Spinney's.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 

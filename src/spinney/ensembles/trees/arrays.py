@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
+from spinney.data.target import Target
 from spinney.model import TreeForest
 from spinney.model.tree import Tree
 from spinney.trees.structure import ways_to
@@ -49,14 +50,13 @@ class TreeArrays:
         is_leaf = tree.right < 0
         by_set = tree.category_set >= 0
         threshold = np.where(by_set, np.nan, tree.threshold.astype(np.float64))
-        n_classes = tree.values.shape[1] if model.target.classes is not None else 1
         arrays = {
             "children_left": np.where(is_leaf, LEAF, np.arange(1, len(tree) + 1)),
             "children_right": np.where(is_leaf, LEAF, tree.right).astype(np.int64),
             "feature": np.where(is_leaf, UNDEFINED, tree.feature).astype(np.int64),
             "threshold": np.where(is_leaf, UNDEFINED, threshold),
             "missing_go_to_left": tree.missing_left.astype(np.uint8),
-            "value": tree.values.reshape(len(tree), -1, n_classes),
+            "value": _values(tree, model.target),
             "impurity": impurity.copy(),
             "n_node_samples": tree.count,
             "weighted_n_node_samples": tree.weight,
@@ -88,6 +88,9 @@ class TreeArrays:
     @property
     def n_classes(self) -> AnyArray:
         """Classes of each target; 1 for numbers."""
+        several = self.model.target.label_classes
+        if several is not None:
+            return np.array([len(classes) for classes in several])
         return np.full(self.n_outputs, self.max_n_classes)
 
     @property
@@ -113,6 +116,18 @@ class TreeArrays:
         gains = self.model.feature_gains()
         whole = gains.sum() if normalize else self.weighted_n_node_samples[0]
         return gains / (whole or 1.0)
+
+
+def _values(tree: Tree, target: Target) -> FloatArray:
+    """Give values as (n_nodes, n_outputs, n_classes); 0 for classes an output does not have."""
+    if target.label_classes is None:
+        n_classes = tree.values.shape[1] if target.classes is not None else 1
+        return tree.values.reshape(len(tree), -1, n_classes)
+    most = max(map(len, target.label_classes))
+    values = np.zeros((len(tree), target.n_targets, most))
+    for place, span in enumerate(target.spans()):
+        values[:, place, : span.stop - span.start] = tree.values[:, span]
+    return values
 
 
 def path_matrix(tree: Tree, leaf_of_row: AnyArray) -> Any:

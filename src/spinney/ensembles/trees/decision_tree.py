@@ -5,12 +5,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from spinney.data.binning import native_columns
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.parameters import Checked, Choice, Rule
 from spinney.ensembles.trees.growing import CLASS_CRITERIA, NUMBER_CRITERIA, ONE_TARGET
+from spinney.ensembles.trees.several_labels import SeveralLabels, logarithms, mean_gini
 from spinney.ensembles.trees.single_tree import TREE_RULES, SingleTree
 from spinney.errors import InvalidModel
 from spinney.model.model import State
@@ -18,12 +18,13 @@ from spinney.trees.impurity import IMPURITIES, class_decreases, number_impuritie
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
 
-class DecisionTreeClassifier(ClassifierMixin, SingleTree):
+class DecisionTreeClassifier(SeveralLabels, ClassifierMixin, SingleTree):
     """A classification tree: scikit-learn's names, tables as they are, every cut tried.
 
     Takes numbers, booleans, strings, categories, dates and missing values. The tree is the same
-    for every number of threads and every machine. One column of labels; several targets are for
-    :class:`DecisionTreeRegressor`.
+    for every number of threads and every machine. Several labels per row (2-D ``y``), each of
+    classes of its own, share one tree, by the mean of their Gini impurities: ``classes_`` is then a
+    list, ``predict_proba`` gives one, and ``predict`` a column for each.
 
     Parameters
     ----------
@@ -51,8 +52,9 @@ class DecisionTreeClassifier(ClassifierMixin, SingleTree):
         With a limit the tree grows best first.
     min_impurity_decrease : float
         Least decrease of the weighted impurity, relative to all rows.
-    class_weight : None, "balanced" or dict
-        Weights of classes, multiplied with ``sample_weight``.
+    class_weight : None, "balanced", dict or list of dicts
+        Weights of classes, multiplied with ``sample_weight``; of several labels a dict for each,
+        and their product counts.
     ccp_alpha : float
         Price of a leaf: the tree is pruned by cost complexity. 0 leaves it as it grew. Other
         prunings: :meth:`pruned`.
@@ -143,32 +145,30 @@ class DecisionTreeClassifier(ClassifierMixin, SingleTree):
         self.extra_columns = extra_columns
         self.n_jobs = n_jobs
 
-    @property
-    def n_classes_(self) -> int:
-        """How many classes there are."""
-        check_is_fitted(self)
-        return len(self.classes_)
+    def predict_proba(self, X: TableLike) -> Any:
+        """Share of each class in the row's leaf; (n_rows, n_classes), of several labels a list."""
+        return self._by_label(self._predictions(X))
 
-    def predict_proba(self, X: TableLike) -> FloatArray:
-        """Share of each class in the row's leaf; (n_rows, n_classes)."""
-        shares: FloatArray = self._predictions(X)
-        return shares
-
-    def predict_log_proba(self, X: TableLike) -> FloatArray:
+    def predict_log_proba(self, X: TableLike) -> Any:
         """Logarithm of ``predict_proba``; -inf where a class has no share."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+        return logarithms(self.predict_proba(X))
 
     def predict(self, X: TableLike) -> AnyArray:
-        """Likeliest class of each row; ties go to the first of ``classes_``."""
-        shares = self.predict_proba(X)
-        labels: AnyArray = self.classes_[shares.argmax(axis=1)]
-        return labels
+        """Likeliest class of each row; ties go to the first of ``classes_``.
+
+        Of several labels (n_rows, n_labels).
+        """
+        return self._likeliest(self.predict_proba(X))
 
     def _node_impurities(self) -> FloatArray:
+        if self.model_.target.label_classes is not None:
+            return mean_gini(self.model_.target, self.model_[0].values)
         return IMPURITIES[CLASS_CRITERIA[self.criterion]](self.model_[0].values)
 
     def _decreases(self) -> FloatArray:
+        if self.model_.target.label_classes is not None:
+            gains: FloatArray = self.model_[0].gain
+            return gains
         return class_decreases(self.model_[0], CLASS_CRITERIA[self.criterion])
 
 

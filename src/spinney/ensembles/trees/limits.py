@@ -34,8 +34,8 @@ def tree_settings(params: Mapping[str, Any], problem: Reading) -> TreeSettings:
             UserWarning,
             stacklevel=4,
         )
-    # Of several numbers per row the mean impurity counts; the grower adds them up.
-    n_added = problem.target.n_outputs if problem.target.classes is None else 1
+    # Of several targets per row the mean impurity counts; the grower adds them up.
+    n_added = problem.target.n_targets
     return TreeSettings(
         max_leaf_nodes=params["max_leaf_nodes"],
         max_depth=params["max_depth"],

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney.data.label_columns import refuse_several
 from spinney.data.target import read_labels, read_numbers
 from spinney.data.weights import read_weights
 from spinney.ensembles.parameters import Choice, Real, Rule, check_parameters
@@ -57,6 +58,7 @@ def stops_of(fitted: Any, pruning: Pruning, stops_at: Callable[[float], AnyArray
     free = np.zeros(len(tree))
     if pruning.method == "reduced_error":
         return best_stops(tree, _errors(fitted, pruning), free)
+    refuse_several(model.target, f"method={pruning.method!r}")
     if model.target.classes is None:
         raise InvalidParameter(
             f"method={pruning.method!r} counts classes, and {type(fitted).__name__} predicts "
@@ -72,6 +74,7 @@ def stops_of(fitted: Any, pruning: Pruning, stops_at: Callable[[float], AnyArray
 def _errors(fitted: Any, pruning: Pruning) -> AnyArray:
     """Give what each node, as a leaf, would do wrong on the rows that were given."""
     tree, target = fitted.model_[0], fitted.model_.target
+    refuse_several(target, f"method={pruning.method!r}")
     leaves, name = fitted.apply(pruning.X), type(fitted).__name__
     n_rows = len(leaves)
     weights = read_weights(pruning.sample_weight, n_rows)

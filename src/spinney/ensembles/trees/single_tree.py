@@ -26,6 +26,7 @@ from spinney.ensembles.trees.arrays import TreeArrays, path_matrix
 from spinney.ensembles.trees.growing import ONE_TARGET, grow_tree, why_one_target
 from spinney.ensembles.trees.limits import n_drawn
 from spinney.ensembles.trees.prunings import Pruning, stops_of
+from spinney.ensembles.trees.several_labels import growing_parameters
 from spinney.model import Model, Policy, TreeForest
 from spinney.model.forest import Output, TreeSum, join_trees, narrowest
 from spinney.trees.pruning import PruningPath, pruning_path, weakest_links
@@ -72,7 +73,7 @@ class SingleTree(Estimator):
         ----------
         X : table of n rows
             pandas, polars or Arrow table, NumPy array, SciPy sparse matrix.
-        y : n labels or numbers
+        y : n labels or numbers, or several of each row: (n, n_outputs)
         sample_weight : n numbers, optional
             A weight of k counts as the row k times; rows of weight 0 are as if absent.
 
@@ -88,7 +89,8 @@ class SingleTree(Estimator):
             why_one=why_one_target(params["criterion"]),
         )
         reading = read_rows(X, y, sample_weight, intake)
-        grown = grow_tree(reading, params, n_threads=self._n_threads())
+        own = growing_parameters(params, reading.target)
+        grown = grow_tree(reading, own, n_threads=self._n_threads())
         n_outputs = grown.tree.values.shape[1]
         self._adopt(
             TreeForest.from_trees(
@@ -178,7 +180,7 @@ class SingleTree(Estimator):
     def n_outputs_(self) -> int:
         """Targets of a row."""
         check_is_fitted(self)
-        return 1 if self.model_.target.classes is not None else self.model_.target.n_outputs
+        return self.model_.target.n_targets
 
     @property
     def tree_(self) -> TreeArrays:

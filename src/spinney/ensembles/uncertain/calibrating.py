@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from spinney.data.label_columns import refuse_several
 from spinney.data.target import read_numbers
 from spinney.data.weights import read_weights
 from spinney.ensembles.uncertain.kept import Calibration
@@ -89,6 +90,8 @@ class Calibratable:
         self
         """
         self._check_fitted()
+        if hasattr(self, "model_"):
+            refuse_several(self.model_.target, "A calibration")
         how = self._score_of_sets(method, by_class, quantiles)
         if how is None:
             self.calibration_ = self._calibrated_numbers(X, y, sample_weight, quantiles)

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from spinney.data.label_columns import refuse_several
 from spinney.ensembles.uncertain.calibrating import Calibratable, read_counts
 from spinney.ensembles.uncertain.kept import Calibration
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
@@ -52,6 +53,7 @@ class OutOfBagCalibration(Calibratable):
         self
         """
         self._check_fitted()
+        refuse_several(self.model_.target, "A calibration")
         how = self._score_of_sets(method, by_class, None)
         unseen = self._unseen(X)
         if self.model_.target.task == "regression" and self.model_.target.n_outputs > 1:

@@ -290,7 +290,7 @@ def test_pipelines_are_members_too():
     assert EnsembleSelectionClassifier(members, n_steps=5).fit(X, Y).score(X, Y) > 0.9
 
 
-def test_model_has_no_file_but_pickles():
+def test_members_of_others_have_no_file_but_pickle():
     model = EnsembleSelectionClassifier(library(), n_steps=5).fit(X, Y)
     with pytest.raises(CannotSave, match="pickle"):
         spinney.save(model, "never.spn")
