@@ -7,6 +7,7 @@
 #include "native/base/random.hpp"
 #include "native/bindings/arrays.hpp"
 #include "native/bindings/grown_arrays.hpp"
+#include "native/trees/binned_walk.hpp"
 #include "native/trees/gradient_grower.hpp"
 #include "native/trees/grown_tree.hpp"
 #include "native/trees/grown_trees.hpp"
@@ -127,6 +128,21 @@ class BoundGrower {
         nb::gil_scoped_release unlocked;
         const std::span<double> to(scores.data(), scores.size());
         is_vector_ ? vectors_->add_leaf_values(values, to) : grower_.add_leaf_values(values, to);
+    }
+
+    void add_trees(const GrownTrees& trees, const Array<std::int32_t>& numbers,
+                   const Array<double>& weights, std::size_t component,
+                   const Scores& scores) const {
+        const auto some = view(numbers);
+        const auto n_trees = static_cast<std::int64_t>(trees.size());
+        const auto fits = [n_trees](std::int32_t t) { return t >= 0 && t < n_trees; };
+        if (weights.size() != some.size() || !std::all_of(some.begin(), some.end(), fits) ||
+            component >= trees.width() || scores.size() != grower_.bins().n_rows()) {
+            throw Failure(FailureKind::kInvalidInput, "trees, weights or scores do not fit");
+        }
+        nb::gil_scoped_release unlocked;
+        add_tree_values(trees, {some, view(weights), component}, grower_.bins(), cuts_,
+                        {scores.data(), scores.size()}, n_threads_);
     }
 
     void settle_values(
@@ -291,6 +307,9 @@ void bind_trees(nb::module_& module) {
              "vectors derivatives are one output behind the other.")
         .def("add_leaf_values", &BoundGrower::add_leaf_values, "trees"_a, "scores"_a.noconvert(),
              "Add the value of its leaf in the last tree to the score of every row.")
+        .def("add_trees", &BoundGrower::add_trees, "trees"_a, "numbers"_a, "weights"_a,
+             "component"_a, "scores"_a.noconvert(),
+             "Add some trees, times their weights, to the score of every row.")
         .def("settle_values", &BoundGrower::settle_values, "values"_a.noconvert(),
              "Smooth values of the nodes of the last tree, and bound them, in place.")
         .def("node_ranges", &BoundGrower::node_ranges,

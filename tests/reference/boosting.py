@@ -165,3 +165,25 @@ def slow_boosting(X, y, weights, *, loss, rounds, rate, limits, grow=None):
         model.trees.append(slow_tree(*given) if grow is None else grow(*given, number))
         scores += rate * model.trees[-1].predict(X)
     return model
+
+
+def slow_dropout(X, y, *, loss, dropped_of, rate, limits):
+    """Boost with dropout, by the paper and XGBoost's learning rate: scores, and weights of trees.
+
+    ``dropped_of`` lists, for each round, the earlier rounds that it leaves out.
+    """
+    start, derivatives = LOSSES[loss]
+    base, cuts = start(y.mean()), [slow_cuts(column) for column in X.T]
+    trees, weights = [], []
+    for dropped in dropped_of:
+        kept = [t for t in range(len(trees)) if t not in dropped]
+        said = sum((weights[t] * trees[t].predict(X) for t in kept), np.zeros(len(y)))
+        scores = base + rate * said
+        g, h = derivatives(y, scores)
+        trees.append(slow_tree(X, cuts, (g, h, np.ones(len(y))), limits))
+        k = len(dropped)
+        for t in dropped:
+            weights[t] *= k / (k + rate)
+        weights.append(1 / (k + rate) if k else 1.0)
+    all_of_them = zip(weights, trees, strict=True)
+    return base + rate * sum(w * tree.predict(X) for w, tree in all_of_them), weights

@@ -450,6 +450,9 @@ class GradientGrower:
     def add_leaf_values(self, trees: GrownTrees, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """Add the value of its leaf in the last tree to the score of every row."""
 
+    def add_trees(self, trees: GrownTrees, numbers: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], component: int, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+        """Add some trees, times their weights, to the score of every row."""
+
     def settle_values(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
         """Smooth values of the nodes of the last tree, and bound them, in place."""
 

@@ -236,6 +236,22 @@ class GradientGrower:
             raise InvalidInput("Scores of several outputs must be in Fortran order.")
         self._native.add_leaf_values(trees, flat)
 
+    def add_trees(
+        self,
+        trees: GrownTrees,
+        numbers: AnyArray,
+        weights: FloatArray,
+        component: int,
+        scores: FloatArray,
+    ) -> None:
+        """Add some of the trees, times their weights, to the scores of all rows, in place.
+
+        ``numbers`` are int32; ``component`` is the place in values that are vectors, or 0. Rows are
+        sent down by their bins; products and sums are rounded as those of a model with these trees
+        in this order.
+        """
+        self._native.add_trees(trees, numbers, weights, component, scores)
+
     def settle_values(self, values: FloatArray) -> FloatArray:
         """Make the values that nodes of the tree grown last have of those of their rows alone.
 

@@ -11,7 +11,7 @@ from tests.reference.monotone import violations
 
 import spinney
 from spinney import GradientBoostingClassifier, GradientBoostingRegressor
-from spinney.ensembles.gradient import regressor
+from spinney.ensembles.gradient import outputs
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.losses.loss import PointLoss
 
@@ -25,6 +25,9 @@ WRONG = {
     "sampler": ("goss", None, 1, True),
     "top_rate": (-0.1, 1.0, "all", None, NAN, True),
     "bagging_temperature": (-1.0, 11.0, NAN, INF, None, "hot"),
+    "dropout": (-0.1, 1.5, "half", None, NAN, True),
+    "skip_dropout": (-0.1, 1.5, "half", None, NAN),
+    "max_dropped": (0, -1, 2.5, "all", True),
     "max_features_per_tree": (0.0, 1.5, 1, None),
     "monotonic_cst": ([2, 0, 0, 0], [1, 0], "up", {"x0": 1}),
     "interaction_cst": ([0, 1], [[0, 4]], "pairs", [[-1]], [["x0"]]),
@@ -91,7 +94,7 @@ class MedianLeaves(PointLoss):
 @pytest.mark.parametrize("early_stopping", [False, True])
 def test_order_statistic_leaves_replace_the_values_of_a_tree(monkeypatch, early_stopping):
     losses = {"squared": MedianLeaves("squared", "identity")}
-    monkeypatch.setattr(regressor, "REGRESSION_LOSSES", losses)
+    monkeypatch.setattr(outputs, "REGRESSION_LOSSES", losses)
     model = GradientBoostingRegressor(
         max_iter=3, learning_rate=0.5, early_stopping=early_stopping, random_state=0
     ).fit(X, Y)
@@ -113,7 +116,7 @@ def test_order_statistic_leaves_replace_the_values_of_a_tree(monkeypatch, early_
 
 def test_order_statistic_leaves_keep_monotone_splits(monkeypatch):
     losses = {"squared": MedianLeaves("squared", "identity")}
-    monkeypatch.setattr(regressor, "REGRESSION_LOSSES", losses)
+    monkeypatch.setattr(outputs, "REGRESSION_LOSSES", losses)
     model = GradientBoostingRegressor(max_iter=5, monotonic_cst=[1, 0, 0, 0], learning_rate=1.0)
     assert all(violations(tree, 0, 1) == [] for tree in model.fit(X, Y).model_)
     free = model.set_params(monotonic_cst=None).fit(X, Y).model_

@@ -29,6 +29,7 @@ def table(seed, n=60):
         {"subsample": 0.6, "sampler": "minimal_variance", "early_stopping": True},
         {"subsample": 0.6, "sampler": "bayesian"},
         {"sampler": "poisson", "early_stopping": True},
+        {"dropout": 0.9, "early_stopping": True},
     ],
 )
 def test_rows_that_were_held_out_or_not_drawn_are_found_by_the_seed(settings, tmp_path):

@@ -110,7 +110,10 @@ class GradientBoosting(BoostedAnswers):
             curve = curve_of_folds(plan, booster, folds, self._twin)
             booster.settings = replace(plan.settings, max_rounds=curve.best_round)
             plan = replace(plan, stops_early=False, settings=booster.settings)
-        grown = self._resume(plan) if self._goes_on() else BoostedSum.start(plan.rows, plan.loss)
+        if self._goes_on():
+            grown = self._resume(plan)
+        else:
+            grown = BoostedSum.start(plan.rows, plan.loss, plan.settings.grid_rate)
         watch = plan.watch(lambda: self._twin(plan.freeze(grown)), grown.n_rounds)
         plan.rows.forget_tables()  # from here on there are only bins
         with contextlib.nullcontext() if watch is None else watch.progress:
@@ -262,7 +265,9 @@ class GradientBoosting(BoostedAnswers):
                 "the same table, weights and validation rows, or set warm_start=False to begin "
                 "anew."
             )
-        grown = BoostedSum.resume(plan.rows, model, plan.settings.n_threads)
+        grown = BoostedSum.resume(
+            plan.rows, model, plan.loss, plan.settings.n_threads, plan.settings.grid_rate
+        )
         grown.train_scores = self.train_score_.tolist()
         grown.validation_scores = self.validation_score_.tolist()
         grown.end_round()

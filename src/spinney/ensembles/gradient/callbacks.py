@@ -1,7 +1,7 @@
 """What callbacks see after every round, and how they are called."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.errors import InvalidParameter
 from spinney.model import Model
+from spinney.typing import FloatArray
 
 Freeze: TypeAlias = Callable[[BoostedSum], Model]
 
@@ -27,11 +28,13 @@ class RoundView:
     """Since ``fit`` began."""
     _grown: BoostedSum
     _freeze: Freeze
+    _weights: FloatArray | None = None
+    """Of the rounds at that time: dropout changes them later."""
 
     @property
     def model(self) -> Model:
         """The model so far, made when it is asked for."""
-        whole = self._freeze(self._grown)
+        whole = self._freeze(replace(self._grown, weights=self._weights))
         so_far: Model = whole[: self.round * self._grown.trees_per_round]
         return so_far
 

@@ -72,7 +72,7 @@ def curve_of_folds(
     """
     params, settings = plan.params, booster.settings
     rule = StoppingRule(params["n_iter_no_change"], params["tol"])
-    sums = [BoostedSum.start(rows, plan.loss) for rows in folds]
+    sums = [BoostedSum.start(rows, plan.loss, settings.grid_rate) for rows in folds]
     boosters = [_booster_of(rows, plan, booster) for rows in folds]
     measures = [_measure(plan, of, grown, twin_of) for of, grown in zip(folds, sums, strict=True)]
     counts = np.array([_weight_tested(plan, rows) for rows in folds])

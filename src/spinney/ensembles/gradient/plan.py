@@ -8,6 +8,7 @@ from spinney.data.schema import FeatureSchema
 from spinney.ensembles.constraints import interaction_groups, monotone_signs
 from spinney.ensembles.fitting import IntakeSettings
 from spinney.ensembles.gradient.callbacks import Callback
+from spinney.ensembles.gradient.dropout import Dropout
 from spinney.ensembles.gradient.rounds import RoundSettings
 from spinney.ensembles.gradient.rows import BoostingRows, Part
 from spinney.ensembles.gradient.stopping import (
@@ -57,6 +58,7 @@ class Plan:
             self.rows.binned.features,
             output=Output(link=self.loss.link, aggregate="sum"),
             policy=policy_of(self.params),
+            weights=grown.tree_weights,
         )
         return forest if derivation is None else DerivedForest(derivation, forest)
 
@@ -140,6 +142,12 @@ def round_settings(
         max_rounds=params["max_iter"],
         learning_rate=params["learning_rate"],
         sampling=row_sampling(params),
+        dropout=Dropout(
+            params["dropout"],
+            params["skip_dropout"],
+            params["max_dropped"],
+            params["learning_rate"],
+        ),
         tree=GradientTreeSettings(
             max_leaf_nodes=params["max_leaf_nodes"],
             max_depth=_levels(params) if symmetric else params["max_depth"],

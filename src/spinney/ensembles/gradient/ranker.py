@@ -199,6 +199,9 @@ class GradientBoostingRanker(QueryBoosting):
         sampler: str = "uniform",
         top_rate: float = 0.2,
         bagging_temperature: float = 1.0,
+        dropout: float = 0.0,
+        skip_dropout: float = 0.0,
+        max_dropped: int | None = None,
         max_features: float = 1.0,
         max_features_per_tree: float = 1.0,
         max_bins: int = 255,
@@ -245,6 +248,9 @@ class GradientBoostingRanker(QueryBoosting):
         self.sampler = sampler
         self.top_rate = top_rate
         self.bagging_temperature = bagging_temperature
+        self.dropout = dropout
+        self.skip_dropout = skip_dropout
+        self.max_dropped = max_dropped
         self.max_features = max_features
         self.max_features_per_tree = max_features_per_tree
         self.max_bins = max_bins

@@ -106,6 +106,12 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     bagging_temperature : float
         Power of the exponential factors of "bayesian": 0 makes them all 1, 1 is the Bayesian
         bootstrap.
+    dropout : float
+        Probability with which each earlier round is left out while a new one is learnt (DART).
+    skip_dropout : float
+        Probability that a round leaves none out.
+    max_dropped : int or None
+        Rounds left out at most; None: no limit.
     max_features, max_features_per_tree : float
         Share of the features drawn at each node, and for each tree, to choose from, rounded up; a
         node draws from those of its tree that ``interaction_cst`` allows.
@@ -217,6 +223,9 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         sampler: str = "uniform",
         top_rate: float = 0.2,
         bagging_temperature: float = 1.0,
+        dropout: float = 0.0,
+        skip_dropout: float = 0.0,
+        max_dropped: int | None = None,
         max_features: float = 1.0,
         max_features_per_tree: float = 1.0,
         max_bins: int = 255,
@@ -263,6 +272,9 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         self.sampler = sampler
         self.top_rate = top_rate
         self.bagging_temperature = bagging_temperature
+        self.dropout = dropout
+        self.skip_dropout = skip_dropout
+        self.max_dropped = max_dropped
         self.max_features = max_features
         self.max_features_per_tree = max_features_per_tree
         self.max_bins = max_bins

@@ -13,6 +13,7 @@ from spinney.ensembles.gradient.rounds import RoundSettings
 from spinney.ensembles.gradient.rows import draw_held_out, weights_in_loss
 from spinney.errors import InvalidInput
 from spinney.losses import Loss
+from spinney.model import TreeForest
 from spinney.resampling.row_sampling import RowSample, SampledRows
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -68,8 +69,7 @@ def replay_round(
     factors = fitted._factors(reading)  # noqa: SLF001 - class weights
     in_loss = weights_in_loss(reading.weights, factors)
     train = _training_rows(fitted, reading, loss, in_loss)
-    n_outputs = fitted.n_trees_per_iteration_
-    scores = forest[: number * n_outputs].raw_scores(table, n_threads=settings.n_threads)
+    scores = _model_before(fitted, settings, number).raw_scores(table, n_threads=settings.n_threads)
     targets = np.ascontiguousarray(reading.y.reshape(len(reading.y), -1)[:, 0])
     at = loss.derivatives(targets, np.asfortranarray(scores), settings.n_threads)
     sample = settings.sampling.draw(
@@ -91,6 +91,20 @@ def replay_round(
         repeats[rows],
         None if factors is None else factors[rows],
         counted[rows],
+    )
+
+
+def _model_before(fitted: GradientBoosting, settings: RoundSettings, number: int) -> TreeForest:
+    """Give the sum that a round was added to: of earlier rounds, without those it left out."""
+    n_outputs = fitted.n_trees_per_iteration_
+    earlier = fitted.model_[: number * n_outputs]
+    if settings.dropout.share == 0.0:
+        return earlier
+    weights = settings.dropout.weights_before(number, settings.seed)
+    weights[settings.dropout.draw(number, settings.seed)] = 0.0
+    arrays = {**earlier.arrays, "tree_weight": np.repeat(weights, n_outputs)}
+    return TreeForest(
+        earlier.schema, earlier.target, arrays, output=earlier.output, policy=earlier.policy
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spinney.ensembles.gradient.dropout import Dropout
 from spinney.ensembles.gradient.rows import BoostingRows
 from spinney.ensembles.gradient.stopping import Watch
 from spinney.ensembles.gradient.sums import BoostedSum
@@ -20,6 +21,9 @@ from spinney.typing import FloatArray
 _WITH_OPTIMA = PointLoss | CustomLoss | VectorLoss
 """Losses that may know the optimum of the rows of a leaf."""
 
+_MOSTLY_GROWN_ON = 0.8
+"""Share of rows from which on it is faster to take leaves from the grower."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundSettings:
@@ -28,6 +32,7 @@ class RoundSettings:
     max_rounds: int
     learning_rate: float
     sampling: RowSampling
+    dropout: Dropout
     tree: GradientTreeSettings
     exact_steps: bool
     """Whether leaves with a formula for their optimum take it, in place of Newton's step."""
@@ -35,6 +40,11 @@ class RoundSettings:
     """Whether leaves need so many rows, unless weights are whole; otherwise so much weight."""
     seed: int
     n_threads: int
+
+    @property
+    def grid_rate(self) -> float | None:
+        """The learning rate, if rounds are left out and values need a grid."""
+        return self.learning_rate if self.dropout.share > 0.0 else None
 
 
 def boost_rounds(booster: "Booster", grown: BoostedSum, watch: Watch | None = None) -> str:
@@ -84,6 +94,11 @@ class Booster:
         """
         loss, settings, trees = self._loss, self.settings, grown.trees
         number = grown.n_rounds
+        dropped = settings.dropout.draw(number, settings.seed)
+        weights = None
+        if settings.dropout.share > 0.0 or grown.weights is not None:
+            weights = settings.dropout.weights_after(grown.round_weights, dropped)
+        is_exact = grown.leave_out(dropped, self._grower)
         at = self._at = loss.derivatives(rows.y, grown.raw, settings.n_threads, self._at)
         _refuse_divergence(at, rows, loss, settings, number)
         sample = settings.sampling.draw(
@@ -98,7 +113,28 @@ class Booster:
             limits = at.limits[of_tree]
             self._grower.grow(at.gradients[of_tree], hessians, trees, sample=sample, largest=limits)
             self._change_leaves(grown, rows, sample)
-            self._grower.add_leaf_values(trees, grown.scores[:, of_tree])
+            grown.round_values()
+            self._add_to_scores(grown, of_tree, 1.0 if weights is None else weights[-1], sample)
+        grown.put_back(dropped, weights, self._grower, is_exact=is_exact)
+
+    def _add_to_scores(
+        self, grown: BoostedSum, of_tree: slice, weight: float, sample: RowSample
+    ) -> None:
+        """Add the tree grown last, times its weight, to the scores of all rows.
+
+        Both roads give the same bits. The grower knows the leaves of rows it was grown on, and goes
+        down with each of the others alone; the other road goes down with all of them together, once
+        for each component of values that are vectors.
+        """
+        trees, scores = grown.trees, grown.scores[:, of_tree]
+        n_grown = len(scores) if sample.rows is None else len(sample.rows)
+        is_faster = trees.width == 1 and n_grown < _MOSTLY_GROWN_ON * len(scores)
+        if weight == 1.0 and not is_faster:
+            self._grower.add_leaf_values(trees, scores)
+            return
+        last = np.array([len(trees) - 1], np.int32)
+        for component, of_output in enumerate(scores.T):
+            self._grower.add_trees(trees, last, np.array([weight]), component, of_output)
 
     def _sampled_rows(self, rows: BoostingRows) -> SampledRows:
         """Give what samplers know of the training rows, worked out once."""

@@ -108,6 +108,7 @@ class Watch:
             self.clock.seconds,
             grown,
             self.freeze,
+            grown.weights,
         )
         return ask_callbacks(self.callbacks, view)
 

@@ -69,6 +69,15 @@ def from_rows(asked: Asked, rows: RoundRows) -> Found:
 
 
 def _about_outputs(asked: Asked) -> list[str]:
+    return [*_about_optima(asked), *_about_weight(asked)]
+
+
+def _about_weight(asked: Asked) -> list[str]:
+    weight = float(asked.forest.arrays["tree_weight"][asked.number])
+    return [] if weight == 1.0 else [f"dropout: raw scores have {weight:.6g} times this tree."]
+
+
+def _about_optima(asked: Asked) -> list[str]:
     if asked.loss.has_order_statistic_leaves:
         return ["Leaves have the exact optimum of this loss; inner nodes the mean of their leaves."]
     if asked.by_formula:
@@ -99,8 +108,9 @@ def _outputs(asked: Asked, sums: tuple[Sums, ...]) -> tuple[tuple[float, ...], b
         return stored, False
     l2, l1 = asked.settings.tree.l2, asked.settings.tree.l1
     ranges = [tuple(map(asked.final, s.outputs(l2, l1))) for s in sums]
+    step = asked.output_step
     agrees = [
-        low - _ROUNDING * abs(low) <= output <= high + _ROUNDING * abs(high)
+        low - _ROUNDING * abs(low) - step <= output <= high + _ROUNDING * abs(high) + step
         for output, (low, high) in zip(stored, ranges, strict=True)
     ]
     if all(agrees):

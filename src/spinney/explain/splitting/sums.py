@@ -92,6 +92,20 @@ class Asked:
         """Give what the model stores of a node, without the learning rate."""
         return float(self.tree.values[node, 0]) / self.settings.learning_rate
 
+    @property
+    def output_step(self) -> float:
+        """How far outputs may be from the optimum because values of trees lie on a grid.
+
+        The lowest bit that any value has is no finer than the grid.
+        """
+        values = self.forest.arrays["values"]
+        if self.settings.dropout.share == 0.0 or not values.any():
+            return 0.0
+        mantissas, exponents = np.frexp(values[values != 0.0])
+        whole = np.abs(np.ldexp(mantissas, 53)).astype(np.int64)
+        lowest = np.ldexp((whole & -whole).astype(np.float64), exponents - 53)
+        return float(lowest.min()) / self.settings.learning_rate
+
     def final(self, newton: float) -> float:
         """Make an output of a Newton step."""
         return float(self.loss.exact_steps(np.array([newton]))[0]) if self.by_formula else newton
