@@ -82,6 +82,8 @@ def at(place, value):
         "pair_of_one_feature": ("pairs", at((0, 1), 0)),
         "pairs_of_three": ("pairs", lambda a: np.zeros((len(a), 3), np.int32)),
         "keys_out_of_order": ("keys", lambda a: a[::-1].copy()),
+        "two_keys_swapped": ("keys", lambda a: a[[0, 2, 1, *range(3, len(a))]]),
+        "a_key_twice": ("keys", lambda a: a[[0, 1, 1, *range(3, len(a))]]),
         "key_below_zero": ("keys", at(0, -5)),
         "key_beyond_all_levels": ("keys", at(-1, 2**62)),
         "keys_that_do_not_end": ("key_start", at(1, 3)),
