@@ -50,7 +50,6 @@ VARIANTS = [
     {"algorithm": "martingale"},
     {"algorithm": "robust"},
 ]
-"""Each for the estimators that know its words."""
 X, Y = load_iris(return_X_y=True)
 ORDER = np.random.default_rng(0).permutation(len(X))
 X, Y = X[ORDER], Y[ORDER]
