@@ -11,7 +11,7 @@ from tests.reference.monotone import violations
 
 import spinney
 from spinney import GradientBoostingClassifier, GradientBoostingRegressor
-from spinney.ensembles.gradient import regressor
+from spinney.ensembles.gradient import outputs
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.losses.loss import PointLoss
 
@@ -98,7 +98,7 @@ class MedianLeaves(PointLoss):
 @pytest.mark.parametrize("early_stopping", [False, True])
 def test_order_statistic_leaves_replace_the_values_of_a_tree(monkeypatch, early_stopping):
     losses = {"squared": MedianLeaves("squared", "identity")}
-    monkeypatch.setattr(regressor, "REGRESSION_LOSSES", losses)
+    monkeypatch.setattr(outputs, "REGRESSION_LOSSES", losses)
     model = GradientBoostingRegressor(
         max_iter=3, learning_rate=0.5, early_stopping=early_stopping, random_state=0
     ).fit(X, Y)
@@ -120,7 +120,7 @@ def test_order_statistic_leaves_replace_the_values_of_a_tree(monkeypatch, early_
 
 def test_order_statistic_leaves_keep_monotone_splits(monkeypatch):
     losses = {"squared": MedianLeaves("squared", "identity")}
-    monkeypatch.setattr(regressor, "REGRESSION_LOSSES", losses)
+    monkeypatch.setattr(outputs, "REGRESSION_LOSSES", losses)
     model = GradientBoostingRegressor(max_iter=5, monotonic_cst=[1, 0, 0, 0], learning_rate=1.0)
     assert all(violations(tree, 0, 1) == [] for tree in model.fit(X, Y).model_)
     free = model.set_params(monotonic_cst=None).fit(X, Y).model_
