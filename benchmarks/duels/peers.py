@@ -57,6 +57,10 @@ def spinney_model(task: Task):
         "max_leaf_nodes": task.leaves,
         "min_samples_leaf": MIN_ROWS,
         "min_child_weight": task.min_hessian,
+        "l2_regularization": 0.0,
+        "subsample": 1.0,
+        "max_features": 1.0,
+        "early_stopping": False,
         "max_bins": MAX_BINS,
         "n_jobs": N_THREADS,
     }

@@ -50,7 +50,6 @@ VARIANTS = [
     {"algorithm": "martingale"},
     {"algorithm": "robust"},
 ]
-"""Each for the estimators that know its words."""
 X, Y = load_iris(return_X_y=True)
 ORDER = np.random.default_rng(0).permutation(len(X))
 X, Y = X[ORDER], Y[ORDER]
@@ -81,10 +80,12 @@ def labels(estimator):
     return Y if tags is None or tags.multi_class else (Y == 2).astype(int)
 
 
+def draws(estimator):  # unless told otherwise
+    return has(estimator, ["bootstrap"]) or estimator().get_params().get("max_iter") == "auto"
+
+
 def made(estimator, **parameters):
-    """An estimator; those that draw unless told otherwise, get a seed."""
-    seed = {"random_state": 0} if has(estimator, ["bootstrap"]) else {}
-    return estimator(**{**seed, **parameters})
+    return estimator(**{**({"random_state": 0} if draws(estimator) else {}), **parameters})
 
 
 def fitted(estimator, **parameters):
@@ -308,8 +309,7 @@ def test_generator_moves_on_and_none_is_different_each_time(estimator):
 @every_estimator
 def test_seed_does_not_matter_when_nothing_is_drawn(estimator):
     models = {fitted(estimator, random_state=s).model_.fingerprint for s in (None, 1, 2)}
-    draws = has(estimator, ["bootstrap"])
-    assert len(models) == (3 if draws else 1)
+    assert len(models) == (3 if draws(estimator) else 1)
 
 
 # Names of features

@@ -65,7 +65,8 @@ class SharedTable:
     >>> data = make_friedman(1, 400, random_state=0)
     >>> shared = SharedTable(data.X)
     >>> train, test = np.arange(300), np.arange(300, 400)
-    >>> for model in (GradientBoostingRegressor(), RandomForestRegressor(random_state=0)):
+    >>> models = GradientBoostingRegressor(max_iter=100), RandomForestRegressor(random_state=0)
+    >>> for model in models:
     ...     fitted = model.fit(shared.rows(train), data.y[train])
     ...     print(fitted.score(shared.rows(test), data.y[test]) > 0.7)
     True

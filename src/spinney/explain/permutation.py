@@ -88,7 +88,7 @@ def permutation_importance(
     >>> import numpy as np
     >>> from spinney import GradientBoostingRegressor
     >>> X = np.random.default_rng(0).normal(size=(400, 2))
-    >>> fitted = GradientBoostingRegressor().fit(X[:200], X[:200, 0])
+    >>> fitted = GradientBoostingRegressor(max_iter=100).fit(X[:200], X[:200, 0])
     >>> found = permutation_importance(fitted, X[200:], X[200:, 0], random_state=0)
     >>> bool(found.values[0] > 1 > 0.1 > found.values[1])
     True

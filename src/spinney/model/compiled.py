@@ -29,7 +29,7 @@ class CompiledModel:
     >>> import numpy as np
     >>> from spinney import GradientBoostingRegressor
     >>> X = np.arange(100.0).reshape(-1, 1)
-    >>> model = GradientBoostingRegressor().fit(X, 2 * X[:, 0])
+    >>> model = GradientBoostingRegressor(max_iter=100).fit(X, 2 * X[:, 0])
     >>> compiled = model.compile()
     >>> compiled([30.0]) == float(model.predict([[30.0]])[0])
     True

@@ -21,6 +21,13 @@ Y = X[:, 0] + RNG.standard_t(2, size=400)
 NAN, INF = float("nan"), float("inf")
 
 WRONG = {
+    "learning_rate": (0.0, "aut", None, NAN),
+    "max_iter": (0, 2.5, "AUTO", None),
+    "max_leaf_nodes": (1, 2.5, "all"),
+    "min_samples_leaf": (0, "few", None),
+    "l2_regularization": (-1.0, "none", None),
+    "max_features": (0.0, 2, "sqrt", None),
+    "cv": ("five", 2.5),
     "subsample": (0.0, 1.5, 1, "all", None, NAN),
     "sampler": ("goss", None, 1, True),
     "top_rate": (-0.1, 1.0, "all", None, NAN, True),
@@ -35,7 +42,7 @@ WRONG = {
     "category_pairs": ("some", 3, [0], [(0, 0)], [(0, 1)], [("a", "b")], True),
     "date_features": (1, "yes", None),
     "warm_start": (1, "yes", None),
-    "early_stopping": ("yes", None, 1, 0),
+    "early_stopping": ("yes", "parts", None, 1, 0),
     "scoring": ("los", 1, ["r2"]),
     "validation_fraction": (0.0, 1.0, 0, -1, "0.1"),
     "n_iter_no_change": (0, -1, 2.5, None, True),

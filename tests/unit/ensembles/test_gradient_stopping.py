@@ -8,7 +8,11 @@ from sklearn.metrics import log_loss, mean_squared_error
 from sklearn.model_selection import train_test_split
 
 import spinney
-from spinney import GradientBoostingClassifier, GradientBoostingRegressor
+from spinney import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+)
 from spinney.ensembles.gradient.stopping import SCORED_ROWS, StoppingRule
 from spinney.errors import InvalidInput, InvalidParameter
 
@@ -65,7 +69,7 @@ def test_without_early_stopping_nothing_is_measured():
 
 def test_auto_looks_at_the_number_of_rows():
     many = np.zeros((10_001, 1))
-    model = GradientBoostingRegressor(early_stopping="auto", max_iter=3)
+    model = HistGradientBoostingRegressor(early_stopping="auto", max_iter=3)
     assert model.fit(many, many[:, 0]).do_early_stopping_
     assert not model.fit(many[1:], many[1:, 0]).do_early_stopping_
 
@@ -231,7 +235,7 @@ def test_bad_validation_rows_are_refused():
     with pytest.raises(InvalidInput, match="sample_weight_val is provided"):
         stops.fit(X, LABELS, sample_weight_val=WEIGHTS)
     with pytest.raises(InvalidInput, match="early_stopping is False"):
-        GradientBoostingClassifier().fit(X, LABELS, X_val=X, y_val=LABELS)
+        GradientBoostingClassifier(early_stopping=False).fit(X, LABELS, X_val=X, y_val=LABELS)
     with pytest.raises(InvalidInput, match="splits no validation rows off 2 rows"):
         stops.fit(X[:2], ["a", "b"])
     positive = GradientBoostingRegressor(loss="poisson", early_stopping=True, max_iter=2)

@@ -241,7 +241,8 @@ class BlendingRegressor(Blending, NumberStack):
     >>> from spinney import BlendingRegressor, GradientBoostingRegressor
     >>> from spinney.datasets import make_friedman
     >>> data = make_friedman(1, 500, random_state=0)
-    >>> members = [("boosting", GradientBoostingRegressor()), ("linear", LinearRegression())]
+    >>> boosting = GradientBoostingRegressor(max_iter=100)
+    >>> members = [("boosting", boosting), ("linear", LinearRegression())]
     >>> blend = BlendingRegressor(members, random_state=0).fit(data.X, data.y)
     >>> bool(blend.score(data.X, data.y) > 0.9)
     True

@@ -28,12 +28,12 @@ def default_members(task: str) -> list[tuple[str, Any]]:
     """Give the members of a committee that was told none: three kinds that err differently."""
     if task == "classification":
         return [
-            ("boosting", GradientBoostingClassifier(random_state=0)),
+            ("boosting", GradientBoostingClassifier(max_iter=100, random_state=0)),
             ("forest", RandomForestClassifier(random_state=0)),
             ("extra_trees", ExtraTreesClassifier(random_state=0)),
         ]
     return [
-        ("boosting", GradientBoostingRegressor(random_state=0)),
+        ("boosting", GradientBoostingRegressor(max_iter=100, random_state=0)),
         ("forest", RandomForestRegressor(random_state=0)),
         ("extra_trees", ExtraTreesRegressor(random_state=0)),
     ]

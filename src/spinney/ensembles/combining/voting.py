@@ -120,7 +120,8 @@ class VotingClassifier(ClassifierMixin, Voting):
     >>> from spinney import GradientBoostingClassifier, VotingClassifier
     >>> from spinney.datasets import make_twonorm
     >>> data = make_twonorm(300, random_state=0)
-    >>> members = [("boosting", GradientBoostingClassifier()), ("linear", LogisticRegression())]
+    >>> boosting = GradientBoostingClassifier(max_iter=100)
+    >>> members = [("boosting", boosting), ("linear", LogisticRegression())]
     >>> vote = VotingClassifier(members, voting="soft").fit(data.X, data.y)
     >>> bool(vote.score(data.X, data.y) > 0.97)
     True
@@ -303,7 +304,8 @@ class VotingRegressor(RegressorMixin, Voting):
     >>> from spinney import GradientBoostingRegressor, VotingRegressor
     >>> from spinney.datasets import make_friedman
     >>> data = make_friedman(1, 300, random_state=0)
-    >>> members = [("boosting", GradientBoostingRegressor()), ("linear", LinearRegression())]
+    >>> boosting = GradientBoostingRegressor(max_iter=100)
+    >>> members = [("boosting", boosting), ("linear", LinearRegression())]
     >>> vote = VotingRegressor(members).fit(data.X, data.y)
     >>> each = vote.transform(data.X)
     >>> bool(np.allclose(vote.predict(data.X), each.mean(axis=1)))

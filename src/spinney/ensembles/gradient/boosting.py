@@ -4,21 +4,26 @@ import abc
 import contextlib
 import copy
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from spinney.data.target import Target
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.gradient.answers import BoostedAnswers
+from spinney.ensembles.gradient.automatic import (
+    NOTHING_CHOSEN,
+    AutomaticSettings,
+    choose_settings,
+)
 from spinney.ensembles.gradient.callbacks import Callback, read_callbacks
 from spinney.ensembles.gradient.deriving import Deriving, settings_for
-from spinney.ensembles.gradient.fold_curve import FoldCurve, curve_of_folds, rows_of_folds
+from spinney.ensembles.gradient.fold_curve import FoldCurve, race_of_folds, rows_of_folds
 from spinney.ensembles.gradient.given import Given, stops_by_folds
-from spinney.ensembles.gradient.plan import Plan, round_settings
+from spinney.ensembles.gradient.plan import Plan, round_settings, with_tree_values
 from spinney.ensembles.gradient.rounds import Booster, RoundSettings, boost_rounds
 from spinney.ensembles.gradient.rows import (
     BoostingRows,
@@ -41,6 +46,9 @@ from spinney.typing import AnyArray, FloatArray, TableLike
 
 class GradientBoosting(BoostedAnswers):
     """Base of the estimators: a subclass has parameters, a loss and the form of predictions."""
+
+    _chooses: ClassVar[bool] = False
+    """Whether parameters may be "auto", to be chosen from the table."""
 
     def fit(
         self,
@@ -103,13 +111,11 @@ class GradientBoosting(BoostedAnswers):
         return self._fit(given, began, read_callbacks(callbacks))
 
     def _fit(self, given: Given, began: float, callbacks: tuple[Callback, ...]) -> Self:
-        plan, folds = self._plan(given, began, callbacks)
-        booster = Booster(plan.rows, plan.loss, plan.settings)
+        plan, folds, automatic = self._plan(given, began, callbacks)
         curve = None
         if folds is not None:
-            curve = curve_of_folds(plan, booster, folds, self._twin)
-            booster.settings = replace(plan.settings, max_rounds=curve.best_round)
-            plan = replace(plan, stops_early=False, settings=booster.settings)
+            curve, plan, automatic = self._chosen_by_folds(plan, folds, automatic)
+        booster = Booster(plan.rows, plan.loss, plan.settings)
         if self._goes_on():
             grown = self._resume(plan)
         else:
@@ -121,18 +127,22 @@ class GradientBoosting(BoostedAnswers):
                 watch.measure(grown)
             reason = boost_rounds(booster, grown, watch)
         self._learn_from(plan, reason, grown)
+        if self._chooses:
+            is_cut = reason in ("interrupt", "time_budget")
+            n_rounds = plan.settings.max_rounds if is_cut else grown.n_rounds
+            self.automatic_ = automatic.with_values({"max_iter": n_rounds})
         self._keep_curve(curve)
         return self
 
     def _plan(
         self, given: Given, began: float, callbacks: tuple[Callback, ...]
-    ) -> tuple[Plan, list[BoostingRows] | None]:
+    ) -> tuple[Plan, list[BoostingRows] | None, AutomaticSettings]:
         """Read and bin everything; the folds are there if they decide how many rounds there are."""
-        params = self._parameters()
-        given.check(params)
         intake = self._intake_settings(**self._outputs_taken())
         reading = given.read(intake)
         loss = self._loss(reading.target)
+        params, automatic = self._chosen(given, reading, loss)
+        given.check(params)
         self._check_reading(reading, loss)
         reading = replace(reading, target=self._target(reading.target))
         seed = self._seed if self._goes_on() else self._draw_seed()
@@ -158,9 +168,35 @@ class GradientBoosting(BoostedAnswers):
         clock = Clock(began, params["time_budget"])
         plan = Plan(params, reading.schema, rows, loss, settings, stops, clock, callbacks)
         if not stops_by_folds(params):
-            return plan, None
+            return plan, None, automatic
         folds = rows_of_folds(rows, given.folds(params, reading, seed), reading.table)
-        return plan, folds if deriving is None else deriving.for_folds(folds, intake)
+        folds = folds if deriving is None else deriving.for_folds(folds, intake)
+        return plan, folds, automatic
+
+    def _chosen_by_folds(
+        self, plan: Plan, folds: Sequence[BoostingRows], automatic: AutomaticSettings
+    ) -> tuple[FoldCurve, Plan, AutomaticSettings]:
+        """Let folds choose between sizes of trees, if none is given, and the number of rounds."""
+        rivals = automatic.rivals()
+        settings = [with_tree_values(plan.settings, rival) for rival in rivals]
+        pace = automatic.pace(plan.settings.learning_rate)
+        best, curve = race_of_folds(plan, folds, settings, pace, self._twin)
+        chosen = replace(settings[best], max_rounds=pace.rounds(curve.best_round))
+        plan = replace(plan, stops_early=False, settings=chosen)
+        return curve, plan, automatic.with_values(rivals[best])
+
+    def _chosen(
+        self, given: Given, reading: Reading, loss: Loss
+    ) -> tuple[dict[str, Any], AutomaticSettings]:
+        """Give all parameters with a value for every "auto", and what was chosen."""
+        params = self._parameters()
+        if not self._chooses:
+            return params, NOTHING_CHOSEN
+        automatic = choose_settings(params, given, reading, loss.n_outputs)
+        if self._goes_on() and hasattr(self, "automatic_"):
+            stops = {"early_stopping": given.X_val is not None}
+            automatic = automatic.with_values({**self.automatic_.values, **stops})
+        return automatic.applied(params), automatic
 
     def _goes_on(self) -> bool:
         """Tell whether ``fit`` goes on with the model of the last one."""
@@ -216,6 +252,8 @@ class GradientBoosting(BoostedAnswers):
         loss = self._loss(self.model_.target)
         intake = self._intake_settings(**self._outputs_taken())
         params, schema = self._parameters(), self.model_.schema
+        if hasattr(self, "automatic_"):
+            params = self.automatic_.applied(params)
         return loss, round_settings(params, schema, loss, intake, seed=self._seed)
 
     def _draw_seed(self) -> int:
@@ -278,6 +316,8 @@ class GradientBoosting(BoostedAnswers):
         scores = {"train_score": self.train_score_, "validation_score": self.validation_score_}
         if self._has_offset:
             meta["offset"] = True
+        if hasattr(self, "automatic_"):
+            meta["automatic"] = self.automatic_.to_state()
         if self.stopped_by_ != "max_iter":
             meta["stopped_by"] = self.stopped_by_
         if hasattr(self, "cv_score_"):
@@ -286,7 +326,7 @@ class GradientBoosting(BoostedAnswers):
 
     def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
         always = {"seed": int, "bins": str, "early_stopping": bool}
-        types = always | {"offset": bool, "stopped_by": str}
+        types = always | {"offset": bool, "stopped_by": str, "automatic": dict}
         scores = {"train_score", "validation_score"}
         if (
             not set(always) <= set(meta) <= set(types)
@@ -303,6 +343,8 @@ class GradientBoosting(BoostedAnswers):
         self.do_early_stopping_ = meta["early_stopping"]
         self.stopped_by_ = meta.get("stopped_by", "max_iter")
         self._has_offset = meta.get("offset", False)
+        if "automatic" in meta:
+            self.automatic_ = AutomaticSettings.from_state(meta["automatic"])
         for name, numbers in arrays.items():
             setattr(self, f"{name}_", numbers.copy())
 

@@ -10,7 +10,7 @@ from spinney.data.weights import weights_per_class
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.gradient.boosting import GradientBoosting
 from spinney.ensembles.gradient.class_offsets import OffsetClassScores
-from spinney.ensembles.gradient.rules import BOOSTING_RULES
+from spinney.ensembles.gradient.rules import AUTOMATIC_RULES
 from spinney.ensembles.parameters import Checked, Choice, LossObject, Rule, either
 from spinney.errors import InvalidInput
 from spinney.losses import Loss, MultinomialLoss
@@ -43,9 +43,10 @@ class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
     """
 
     _task = "classification"
+    _chooses = True
     _rules: ClassVar[Mapping[str, Rule]] = {
         "loss": either(Choice(tuple(BINARY_LOSSES)), LossObject()),
-        **BOOSTING_RULES,
+        **AUTOMATIC_RULES,
         "class_weight": CLASS_WEIGHT,
     }
 
@@ -53,28 +54,28 @@ class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
         self,
         *,
         loss: Any = "logistic",
-        learning_rate: float = 0.1,
-        max_iter: int = 100,
-        max_leaf_nodes: int | None = 31,
+        learning_rate: float | str = "auto",
+        max_iter: int | str = "auto",
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         growth: str = "leaf_wise",
         splitter: str = "best",
-        min_samples_leaf: int = 20,
+        min_samples_leaf: int | str = "auto",
         min_child_weight: float = 1e-3,
-        l2_regularization: float = 0.0,
+        l2_regularization: float | str = "auto",
         l1_regularization: float = 0.0,
         max_delta_step: float | None = None,
         path_smoothing: float = 0.0,
         min_split_gain: float = 0.0,
         prune_gain: float = 0.0,
-        subsample: float = 1.0,
+        subsample: float | str = "auto",
         sampler: str = "uniform",
         top_rate: float = 0.2,
         bagging_temperature: float = 1.0,
         dropout: float = 0.0,
         skip_dropout: float = 0.0,
         max_dropped: int | None = None,
-        max_features: float = 1.0,
+        max_features: float | str = "auto",
         max_features_per_tree: float = 1.0,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
@@ -87,12 +88,12 @@ class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
         unseen: str = "missing",
         extra_columns: str = "error",
         warm_start: bool = False,
-        early_stopping: bool | str = False,
-        cv: Any = 5,
+        early_stopping: bool | str = "auto",
+        cv: Any = "auto",
         time_budget: float | None = None,
         scoring: Any = "loss",
         validation_fraction: float | None = 0.1,
-        n_iter_no_change: int = 10,
+        n_iter_no_change: int | str = "auto",
         tol: float = 1e-7,
         verbose: int = 0,
         random_state: RandomState = None,

@@ -74,6 +74,7 @@ _DOMAINS = {
 class _DropIn(GradientBoosting):
     """What makes an estimator behave like scikit-learn's."""
 
+    _chooses = False
     loss: str
     max_bins: int
     random_state: RandomState

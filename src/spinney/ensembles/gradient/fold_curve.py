@@ -5,6 +5,7 @@ bins and one grower. In everything else a sum depends on the training rows of it
 features are derived from targets, every fold has bins and a grower of its own.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 
 from spinney.data.table import Table
 from spinney.ensembles.gradient.plan import Plan
-from spinney.ensembles.gradient.rounds import Booster
+from spinney.ensembles.gradient.rounds import Booster, RoundSettings
 from spinney.ensembles.gradient.rows import BoostingRows, Part
 from spinney.ensembles.gradient.stopping import Measure, StoppingRule
 from spinney.ensembles.gradient.sums import BoostedSum
@@ -35,11 +36,54 @@ class FoldCurve:
     """Standard errors of these means, from how folds differ; NaN for a single fold."""
     reason: str
     """Why there are no more rounds."""
+    of_folds: FloatArray
+    """What each fold scored in the best round."""
 
     @property
     def best_round(self) -> int:
         """The round with the best mean, the first of equals; at least one."""
         return max(int(np.argmax(self.scores)), 1)
+
+    def beats(self, other: "FoldCurve") -> bool:
+        """Tell whether it is better by more than a standard error of the difference."""
+        gains = self.of_folds - other.of_folds
+        gain = float(np.max(self.scores) - np.max(other.scores))
+        if len(gains) < 2:
+            return gain > 0.0
+        return gain > float(_errors(gains[np.newaxis], np.array([gain]))[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How much longer the steps of folds are than those of the model that they choose rounds for.
+
+    The best sum of steps depends little on their length once they are short, so folds may hurry:
+    they take fewer rounds, and the model more.
+    """
+
+    longer: float = 1.0
+    """Steps of folds are so many times as long."""
+    further: float = 1.0
+    """The model goes so many times as far: it learns from more rows than any fold."""
+
+    def rate(self, settings: RoundSettings) -> float:
+        """Give the learning rate of folds."""
+        return settings.learning_rate * self.longer
+
+    def rounds(self, n_rounds: int) -> int:
+        """Turn rounds of folds into rounds of the model.
+
+        Examples
+        --------
+        >>> Pace().rounds(30), Pace(longer=4.0, further=1.25).rounds(30)
+        (30, 150)
+        """
+        return math.ceil(n_rounds * self.longer * self.further)
+
+    def share_of_folds(self, n_folds: int) -> float:
+        """Say what share of the time folds may take, so that the model has enough."""
+        most = max(n_folds - 1, 1)  # their rows together, in tables
+        return most / (most + self.longer * self.further)
 
 
 def rows_of_folds(rows: BoostingRows, folds: Sequence[Fold], table: Table) -> list[BoostingRows]:
@@ -60,17 +104,47 @@ def _part(rows: BoostingRows, numbers: AnyArray) -> Part:
     return Part(numbers.astype(np.uint32), weights, rows.train.is_weighted)
 
 
+def race_of_folds(
+    plan: Plan,
+    folds: Sequence[BoostingRows],
+    rivals: Sequence[RoundSettings],
+    pace: Pace,
+    twin_of: Callable[[Model], Any],
+) -> tuple[int, FoldCurve]:
+    """Go from rival to rival while the next is better, and give the number and curve of the last.
+
+    It has to be better by more than chance: by a standard error of how folds differ. Every rival
+    may take an equal share of the time that folds have.
+    """
+    shares = np.linspace(0.0, pace.share_of_folds(len(folds)), len(rivals) + 1)[1:].tolist()
+
+    def curve_of(number: int) -> FoldCurve:
+        settings = replace(rivals[number], learning_rate=pace.rate(rivals[number]))
+        return curve_of_folds(replace(plan, settings=settings), folds, twin_of, shares[number])
+
+    best, held = 0, curve_of(0)
+    for number in range(1, len(rivals)):
+        if plan.clock.is_over(shares[number - 1]):
+            break  # the time that is left would not do the next one justice
+        curve = curve_of(number)
+        if not curve.beats(held):
+            break
+        best, held = number, curve
+    return best, held
+
+
 def curve_of_folds(
     plan: Plan,
-    booster: Booster,
     folds: Sequence[BoostingRows],
     twin_of: Callable[[Model], Any],
+    share: float,
 ) -> FoldCurve:
     """Add rounds to the sums of all folds, in turn, until their mean score no longer rises.
 
-    Of a time budget they leave so much as one more fit takes.
+    They end after this share of a time budget.
     """
-    params, settings = plan.params, booster.settings
+    params, settings = plan.params, plan.settings
+    booster = Booster(plan.rows, plan.loss, settings)
     rule = StoppingRule(params["n_iter_no_change"], params["tol"])
     sums = [BoostedSum.start(rows, plan.loss, settings.grid_rate) for rows in folds]
     boosters = [_booster_of(rows, plan, booster) for rows in folds]
@@ -88,10 +162,12 @@ def curve_of_folds(
         if rule.says_stop(means):
             reason = "early_stopping"
             break
-        if plan.clock.is_over(share=max(len(folds) - 1, 1) / max(len(folds), 2)):
+        if plan.clock.is_over(share):
             reason = "time_budget"
             break
-    return FoldCurve(np.array(means), _errors(np.array(table), np.array(means)), reason)
+    scores = np.array(means)
+    of_best = np.array(table[int(np.argmax(scores))])
+    return FoldCurve(scores, _errors(np.array(table), scores), reason, of_best)
 
 
 def _booster_of(rows: BoostingRows, plan: Plan, booster: Booster) -> Booster:

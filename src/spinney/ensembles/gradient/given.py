@@ -29,7 +29,7 @@ AUTO_STOPPING_ROWS = 10_000
 def stops_by_folds(params: Mapping[str, Any]) -> bool:
     """Tell whether folds decide how many rounds there are."""
     wish = params["early_stopping"]
-    return isinstance(wish, str) and wish == "cv"
+    return isinstance(wish, str) and wish in ("cv", "part")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -131,7 +131,10 @@ class Given:
         return draw_held_out(reading, fraction, seed)
 
     def folds(self, params: Mapping[str, Any], reading: Reading, seed: int) -> list[Fold]:
-        """Divide the rows that were kept: by time, by groups, or by the seed, classes evenly."""
+        """Divide the rows that were kept: by time, by groups, or by the seed, classes evenly.
+
+        If a part is enough, it is what one fold tests; in time, the last one.
+        """
         is_classes = reading.target.classes is not None
         cv, y = params["cv"], reading.y.reshape(len(reading.y), -1)[:, 0]
         groups, time = self.fold_keys(reading)
@@ -141,7 +144,10 @@ class Given:
         if reading.kept is not None:
             mask = np.zeros(reading.n_given, bool)
             mask[reading.kept] = True
-        return read_folds(cv, y, groups=groups, time=time, kept=mask)
+        folds = read_folds(cv, y, groups=groups, time=time, kept=mask)
+        if params["early_stopping"] == "part":
+            return folds[:1] if time is None else folds[-1:]
+        return folds
 
     def fold_keys(self, reading: Reading) -> tuple[Any, Any]:
         """Give groups and times of the rows that were kept."""

@@ -1,7 +1,7 @@
 """What one call of ``fit`` is about to do."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from spinney.data.schema import FeatureSchema
@@ -117,6 +117,11 @@ def row_sampling(params: Mapping[str, Any]) -> RowSampling:
             "below subsample."
         )
     return RowSampling(sampler, share, top_rate, params["bagging_temperature"])
+
+
+def with_tree_values(settings: RoundSettings, values: Mapping[str, Any]) -> RoundSettings:
+    """Change what trees are like, by the names of parameters."""
+    return replace(settings, tree=replace(settings.tree, **values))
 
 
 def round_settings(

@@ -15,7 +15,7 @@ from spinney.ensembles.gradient.outputs import (
     quantile_levels,
     regression_loss,
 )
-from spinney.ensembles.gradient.rules import BOOSTING_RULES
+from spinney.ensembles.gradient.rules import AUTOMATIC_RULES
 from spinney.ensembles.parameters import Choice, LossObject, Nothing, Real, Rule, either
 from spinney.errors import InvalidParameter
 from spinney.losses import Loss
@@ -43,6 +43,15 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     short of it in a leaf its value there is 0. ``monotonic_cst`` and ``growth="symmetric"`` are
     refused.
 
+    With no argument it is meant to be a good model of any table. Parameters that are "auto" are
+    chosen together, and ``automatic_`` tells what they became. Trees are drawn and shrunken; five
+    folds (of more than 5 000 rows, one of them) say how large they should be and how many, and
+    then all rows are learnt from by short steps. Fewer than 100 rows are not divided: 100 rounds
+    of small trees. Whoever gives ``max_iter`` gets exactly so many rounds, unless
+    ``early_stopping`` is given too, and everything else that is "auto" is what is usual: learning
+    rate 0.1, 31 leaves, 20 rows per leaf, no penalty and no sampling. So it is with
+    ``warm_start=True`` and ``early_stopping=False``, whose ``max_iter`` is then 100.
+
     Parameters
     ----------
     loss : {"squared", "absolute", "huber", "quantile", "poisson", "gamma", "tweedie"} or object
@@ -57,11 +66,11 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     huber_delta, tweedie_power : float
         From where loss "huber" grows linearly; the power of the mean that is the variance under
         loss "tweedie", between 1 and 2.
-    learning_rate : float
+    learning_rate : float or "auto"
         Factor of every tree.
-    max_iter : int
-        Rounds of boosting.
-    max_leaf_nodes, max_depth : int or None
+    max_iter : int or "auto"
+        Rounds of boosting; "auto": as many as help.
+    max_leaf_nodes, max_depth : int or None; the former "auto" too
         Size of a tree.
     growth : {"leaf_wise", "level_wise", "symmetric"}
         Best leaf first, level by level, or level by level with the same split at all nodes of a
@@ -73,12 +82,12 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         Whether every cut of a feature is judged at a node, or one that is drawn between the lowest
         and the highest bin of its rows (of categories: a place in their order). Missing values go
         where they remove more loss either way. LightGBM's ``extra_trees``.
-    min_samples_leaf : int
+    min_samples_leaf : int or "auto"
         Least weight of rows in a leaf.
     min_child_weight : float
         Least sum of second derivatives in a leaf; without any, the Newton step of a leaf of rows
         that are already certain would have no bound.
-    l2_regularization, l1_regularization : float
+    l2_regularization, l1_regularization : float; the former "auto" too
         Penalties of leaf values.
     max_delta_step : float or None
         Largest step of a leaf, before the learning rate.
@@ -94,7 +103,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     leaf_steps : {"exact", "newton"}
         How far a leaf goes under Poisson, gamma and Tweedie loss: to its optimum, or one step of
         Newton's, as other libraries do. Other losses do not look at it.
-    subsample : float
+    subsample : float or "auto"
         Share of rows drawn for each round; its trees are grown on those alone.
     sampler : {"uniform", "one_side", "minimal_variance", "bayesian", "poisson"}
         How rows of a round are drawn. "uniform": each with the same probability. "one_side" and
@@ -112,7 +121,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         Probability that a round leaves none out.
     max_dropped : int or None
         Rounds left out at most; None: no limit.
-    max_features, max_features_per_tree : float
+    max_features, max_features_per_tree : float; the former "auto" too
         Share of the features drawn at each node, and for each tree, to choose from, rounded up; a
         node draws from those of its tree that ``interaction_cst`` allows.
     max_bins : int
@@ -140,19 +149,21 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     warm_start : bool
         Whether ``fit`` goes on with the model of the last ``fit``: up to ``max_iter`` rounds, to
         exactly the model of one uninterrupted fit on the same data.
-    early_stopping : bool, "auto" or "cv"
-        Whether to stop when rounds no longer help; "auto": given ``X_val``, or more than 10 000
-        rows. "cv": folds choose the number of rounds, which are then learnt from all rows.
-    cv : int, splitter or iterable of (train, test)
+    early_stopping : bool, "auto", "cv" or "part"
+        Whether to stop when rounds no longer help, on rows split off. "cv": folds choose the
+        number of rounds, which are then learnt from all rows; "part": one of the folds does.
+        "auto": with ``X_val``, those rows choose; otherwise nothing does if ``max_iter`` is given,
+        and "cv" or "part" do if it is not.
+    cv : int, splitter, iterable of (train, test) or "auto"
         The folds of ``early_stopping="cv"``. A number of folds divides classes evenly, keeps the
-        ``groups`` of ``fit`` whole, and goes forward in its ``time``.
+        ``groups`` of ``fit`` whole, and goes forward in its ``time``. "auto": 5.
     time_budget : float or None
         Seconds after which ``fit`` ends with the round it is in, and says so.
     scoring : "loss", name of a scorer, callable or None
         What early stopping looks at.
     validation_fraction : float, int or None
         Share or number of rows split off to look at; None: look at the training rows.
-    n_iter_no_change, tol : int, float
+    n_iter_no_change, tol : int or "auto", float
         Stop when this many rounds brought no more than this.
     verbose : int
         1: show a bar with the time left, in terminals and notebooks. 2: lines elsewhere, too.
@@ -173,6 +184,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     cv_score_, cv_score_error_ : ndarray
         Of ``early_stopping="cv"``: mean score of the rows that folds left out, before the first
         round and after each one, and its standard error.
+    automatic_ : AutomaticSettings
+        What each parameter that was "auto" became; it prints as a table.
     do_early_stopping_ : bool
     stopped_by_ : {"max_iter", "early_stopping", "callback", "time_budget", "interrupt"}
     is_categorical_ : ndarray or None
@@ -189,11 +202,12 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     """
 
     _task = "regression"
+    _chooses = True
     _rules: ClassVar[Mapping[str, Rule]] = {
         "loss": either(Choice(tuple(REGRESSION_LOSSES)), LossObject()),
         **LOSS_PARAMETER_RULES,
         "quantile": either(LOSS_PARAMETER_RULES["quantile"], QuantileLevels()),
-        **BOOSTING_RULES,
+        **AUTOMATIC_RULES,
         "leaf_steps": Choice(("exact", "newton")),
     }
 
@@ -204,29 +218,29 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         quantile: float | Sequence[float] | None = None,
         huber_delta: float = 1.0,
         tweedie_power: float = 1.5,
-        learning_rate: float = 0.1,
-        max_iter: int = 100,
-        max_leaf_nodes: int | None = 31,
+        learning_rate: float | str = "auto",
+        max_iter: int | str = "auto",
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         growth: str = "leaf_wise",
         splitter: str = "best",
-        min_samples_leaf: int = 20,
+        min_samples_leaf: int | str = "auto",
         min_child_weight: float = 1e-3,
-        l2_regularization: float = 0.0,
+        l2_regularization: float | str = "auto",
         l1_regularization: float = 0.0,
         max_delta_step: float | None = None,
         path_smoothing: float = 0.0,
         min_split_gain: float = 0.0,
         prune_gain: float = 0.0,
         leaf_steps: str = "exact",
-        subsample: float = 1.0,
+        subsample: float | str = "auto",
         sampler: str = "uniform",
         top_rate: float = 0.2,
         bagging_temperature: float = 1.0,
         dropout: float = 0.0,
         skip_dropout: float = 0.0,
         max_dropped: int | None = None,
-        max_features: float = 1.0,
+        max_features: float | str = "auto",
         max_features_per_tree: float = 1.0,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
@@ -238,12 +252,12 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         unseen: str = "missing",
         extra_columns: str = "error",
         warm_start: bool = False,
-        early_stopping: bool | str = False,
-        cv: Any = 5,
+        early_stopping: bool | str = "auto",
+        cv: Any = "auto",
         time_budget: float | None = None,
         scoring: Any = "loss",
         validation_fraction: float | None = 0.1,
-        n_iter_no_change: int = 10,
+        n_iter_no_change: int | str = "auto",
         tol: float = 1e-7,
         verbose: int = 0,
         random_state: RandomState = None,

@@ -18,6 +18,9 @@ from spinney.ensembles.parameters import (
 )
 from spinney.resampling.row_sampling import SAMPLERS
 
+AUTO = "auto"
+"""Choose it from the data."""
+
 BOOSTING_RULES: Mapping[str, Rule] = {
     "learning_rate": Real(0.0, above=True),
     "max_iter": Integer(1),
@@ -65,3 +68,25 @@ BOOSTING_RULES: Mapping[str, Rule] = {
     "random_state": Seed(),
     "n_jobs": Jobs(),
 }
+
+_AUTO = Choice((AUTO,))
+AUTOMATIC = (
+    "max_iter",
+    "learning_rate",
+    "max_leaf_nodes",
+    "min_samples_leaf",
+    "l2_regularization",
+    "subsample",
+    "max_features",
+    "early_stopping",
+    "cv",
+    "n_iter_no_change",
+)
+"""Parameters that are chosen where they are not given."""
+AUTOMATIC_RULES: Mapping[str, Rule] = {
+    **BOOSTING_RULES,
+    **{name: either(BOOSTING_RULES[name], _AUTO) for name in AUTOMATIC},
+    "early_stopping": either(Choice((AUTO, "cv", "part")), Boolean()),
+    "cv": BOOSTING_RULES["cv"],
+}
+"""The same, of estimators that choose."""

@@ -338,7 +338,7 @@ class EnsembleSelectionClassifier(ClassifierMixin, EnsembleSelection):
 
     def _default_library(self) -> list[tuple[str, Any]]:
         return [
-            ("boosting", GradientBoostingClassifier()),
+            ("boosting", GradientBoostingClassifier(max_iter=100)),
             ("forest", RandomForestClassifier()),
             ("extra_trees", ExtraTreesClassifier()),
         ]
@@ -373,7 +373,7 @@ class EnsembleSelectionRegressor(RegressorMixin, EnsembleSelection):
 
     def _default_library(self) -> list[tuple[str, Any]]:
         return [
-            ("boosting", GradientBoostingRegressor()),
+            ("boosting", GradientBoostingRegressor(max_iter=100)),
             ("forest", RandomForestRegressor()),
             ("extra_trees", ExtraTreesRegressor()),
         ]

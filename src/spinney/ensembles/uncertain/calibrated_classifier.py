@@ -208,4 +208,6 @@ class CalibratedClassifier(ClassifierMixin, Around):
         ]
 
     def _base(self) -> Any:
-        return GradientBoostingClassifier() if self.estimator is None else self.estimator
+        if self.estimator is not None:
+            return self.estimator
+        return GradientBoostingClassifier(max_iter=100)

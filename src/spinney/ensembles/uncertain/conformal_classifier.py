@@ -266,7 +266,9 @@ class ConformalClassifier(ClassifierMixin, Around):
         return draws
 
     def _base(self) -> Any:
-        return GradientBoostingClassifier() if self.estimator is None else self.estimator
+        if self.estimator is not None:
+            return self.estimator
+        return GradientBoostingClassifier(max_iter=100)
 
 
 def _weight_below(scores: FloatArray, weights: FloatArray | None, new: FloatArray) -> FloatArray:

@@ -204,7 +204,9 @@ class ConformalRegressor(RegressorMixin, Around):
     def _base(self) -> Any:
         if self.estimator is not None:
             return self.estimator
-        return QuantileForestRegressor() if self.method == "cqr" else GradientBoostingRegressor()
+        if self.method == "cqr":
+            return QuantileForestRegressor()
+        return GradientBoostingRegressor(max_iter=100)
 
     def _check_together(self) -> None:
         """Refuse parameters that a method does not look at."""

@@ -16,7 +16,8 @@ X = RNG.normal(size=(400, 4)).round(1)  # fewer values than bins: cuts depend on
 Y = X[:, 0] + np.sin(2 * X[:, 1]) + RNG.normal(size=400)
 LABELS = np.digitize(Y, [-1.0, 1.0])
 GROUPS = RNG.integers(0, 40, 400)
-SETTINGS = {"early_stopping": "cv", "n_iter_no_change": 3, "random_state": 0}
+FIVE = {"cv": 5, "early_stopping": "cv"}
+SETTINGS = {"early_stopping": "cv", "n_iter_no_change": 3, "max_iter": 100, "random_state": 0}
 
 
 def by_hand(model, folds, y, weights=None):
@@ -52,7 +53,7 @@ def test_the_curve_is_that_of_fits_of_their_own(task, weighting):
 
 
 def test_rounds_stop_with_patience_and_the_best_are_fitted_to_all_rows():
-    model = GradientBoostingRegressor(**SETTINGS, max_iter=200).fit(X, Y)
+    model = GradientBoostingRegressor(**{**SETTINGS, "max_iter": 200}).fit(X, Y)
     best = int(np.argmax(model.cv_score_))
     assert model.n_iter_ == best < len(model.cv_score_) - 1
     assert len(model.cv_score_) < 200
@@ -62,7 +63,7 @@ def test_rounds_stop_with_patience_and_the_best_are_fitted_to_all_rows():
     assert model.model_ == plain.model_  # nothing is held out in the end
     assert model.do_early_stopping_
     assert model.stopped_by_ == "early_stopping"
-    few = GradientBoostingRegressor(**SETTINGS, max_iter=3).fit(X, Y)
+    few = GradientBoostingRegressor(**{**SETTINGS, "max_iter": 3}).fit(X, Y)
     assert (few.n_iter_, few.stopped_by_) == (3, "max_iter")
 
 
@@ -81,15 +82,15 @@ def test_folds_follow_the_data():
 
     intake = IntakeSettings(estimator_name="", task="classification")
     reading = read_rows(X, LABELS, None, intake)
-    for _, test in Given(X=X, y=LABELS).folds({"cv": 5}, reading, seed=0):
+    for _, test in Given(X=X, y=LABELS).folds(FIVE, reading, seed=0):
         counts = np.bincount(LABELS[test], minlength=3)
         assert np.abs(counts - np.bincount(LABELS) / 5).max() < 1
-    for train, test in Given(X=X, y=LABELS, groups=GROUPS).folds({"cv": 5}, reading, seed=0):
+    for train, test in Given(X=X, y=LABELS, groups=GROUPS).folds(FIVE, reading, seed=0):
         assert not set(GROUPS[train]) & set(GROUPS[test])
     time = RNG.permutation(400)
-    for train, test in Given(X=X, y=LABELS, time=time).folds({"cv": 5}, reading, seed=0):
+    for train, test in Given(X=X, y=LABELS, time=time).folds(FIVE, reading, seed=0):
         assert time[train].max() < time[test].min()
-    GradientBoostingClassifier(**SETTINGS, cv=Looking(3), max_iter=2).fit(X, LABELS)
+    GradientBoostingClassifier(**{**SETTINGS, "max_iter": 2}, cv=Looking(3)).fit(X, LABELS)
     assert len(seen) == 3
 
 
@@ -152,7 +153,7 @@ def test_curve_and_bytes_do_not_depend_on_threads(tmp_path):
 @pytest.mark.parametrize("scoring", ["neg_mean_absolute_error", None])
 def test_scorers_judge_folds_too(scoring):
     folds = list(KFold(4).split(X))
-    model = GradientBoostingRegressor(**{**SETTINGS, "scoring": scoring}, cv=folds, max_iter=5)
+    model = GradientBoostingRegressor(**{**SETTINGS, "scoring": scoring, "max_iter": 5}, cv=folds)
     model.fit(X, Y)
     scores = []
     for train, test in folds:
@@ -182,7 +183,7 @@ def test_a_random_target_is_not_learnt():
 
 
 def test_a_fit_without_folds_forgets_the_curve():
-    model = GradientBoostingRegressor(**SETTINGS, max_iter=3).fit(X, Y)
+    model = GradientBoostingRegressor(**{**SETTINGS, "max_iter": 3}).fit(X, Y)
     model.set_params(early_stopping=False).fit(X, Y)
     assert not hasattr(model, "cv_score_")
 

@@ -196,4 +196,4 @@ def test_class_weights_count_when_rows_are_drawn(sampler):
 )
 def test_shares_that_a_sampler_cannot_keep_are_refused(settings, words):
     with pytest.raises(InvalidParameter, match=words):
-        GradientBoostingRegressor(**settings).fit(X, Y)
+        GradientBoostingRegressor(max_iter=2, **settings).fit(X, Y)
