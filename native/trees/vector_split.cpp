@@ -266,13 +266,22 @@ void read_bins(const TrainingBins& bins, std::size_t feature, const Packing& pac
                const GradientSums& total, GradientHistogram& histogram, GradientSums* to) {
     const FeaturePlace& place = bins.place(feature);
     const std::size_t n_read = place.is_shared ? place.n_bins : bins.n_value_bins(feature) + 1;
+    const bool is_packed = histogram.is_packed(place.bundle);
+    const std::uint64_t* words = is_packed ? histogram.packed(place.bundle) : nullptr;
+    const WideCells wide = is_packed ? WideCells{} : histogram.wide(place.bundle);
+    const auto cell = [&](std::size_t code) {
+        return is_packed ? packing.unpack(words[code]) : wide.at(code);
+    };
+    if (!place.is_shared) {
+        for (std::size_t bin = 0; bin < n_read; ++bin) to[bin] = cell(bin);
+        return;
+    }
     GradientSums away;  // from the usual bin
     for (std::size_t bin = 0; bin < n_read; ++bin) {
-        if (place.is_shared && bin == place.usual) continue;
-        to[bin] = histogram.cell(packing, place.bundle, place.code(bin));
+        if (bin == place.usual) continue;
+        to[bin] = cell(place.code(bin));
         away += to[bin];
     }
-    if (!place.is_shared) return;
     to[place.usual] = total - away;
     std::fill(to + n_read, to + bins.n_value_bins(feature) + 1, GradientSums{});
 }
