@@ -86,6 +86,11 @@ class GradientBoostingRanker(QueryBoosting):
     bagging_temperature : float
         Power of the exponential factors of "bayesian": 0 makes them all 1, 1 is the Bayesian
         bootstrap.
+    dropout, skip_dropout : float
+        Probability with which each earlier round is left out while a new one is learnt (DART), and
+        that a round leaves none out.
+    max_dropped : int or None
+        Rounds left out at most; None: no limit.
     max_features, max_features_per_tree : float
         Share of the features drawn at each node, and for each tree, to choose from, rounded up; a
         node draws from those of its tree that ``interaction_cst`` allows.

@@ -9,7 +9,11 @@ from tests.properties.test_determinism import available_sets, instruction_set
 from tests.reference.boosting import SlowLimits, slow_dropout
 from tests.unit.ensembles.gradient.losses import LogCosh
 
-from spinney import GradientBoostingClassifier, GradientBoostingRegressor
+from spinney import (
+    GradientBoostingClassifier,
+    GradientBoostingRanker,
+    GradientBoostingRegressor,
+)
 from spinney.ensembles.gradient import dropout as dropout_module
 from spinney.ensembles.gradient import rounds
 from spinney.ensembles.gradient.dropout import WEIGHT_STEP, Dropout, ScoreGrid
@@ -73,6 +77,9 @@ FITS = {
     ).fit(FRAME, Y),
     "bundles": lambda **given: GradientBoostingRegressor(**given).fit(
         np.eye(12)[X[:, 0].astype(int)], Y
+    ),
+    "ranks": lambda **given: GradientBoostingRanker(**given).fit(
+        FRAME, CLASSES, qid=np.arange(400) // 20
     ),
     "large": lambda **given: GradientBoostingRegressor(**given).fit(FRAME, Y + 1e9),
 }
