@@ -37,7 +37,11 @@ def fit_toy(**settings):
             **settings,
         ).fit(X, y)
         tree = fitted.model_[0]
-        total = fitted.model_.arrays["values"][0, 0] / 0.3 * (4 + fitted.l2_regularization)
+        total = (
+            fitted.model_.arrays["values"][0, 0]
+            / 0.3
+            * (4 + fitted.automatic_.applied(fitted.get_params())["l2_regularization"])
+        )
         if tree.count[0] == 4 and total == pytest.approx(-4.0):
             assert fitted.model_.arrays["baseline"] == 0.5
             return fitted, X, y
