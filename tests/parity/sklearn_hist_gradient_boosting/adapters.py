@@ -48,10 +48,10 @@ class Predictor:
 
 class _PrivateNames:
     def _plan(self, *given):
-        plan, folds = super()._plan(*given)
+        plan, *others = super()._plan(*given)
         counts = np.array([feature.n_value_bins for feature in plan.rows.binned.features])
         self._bin_mapper = SimpleNamespace(n_bins_non_missing_=counts)
-        return plan, folds
+        return plan, *others
 
     def _get_small_trainset(self, X, y, sample_weight_train, seed):
         everything = Part(None, sample_weight_train, sample_weight_train is not None)
