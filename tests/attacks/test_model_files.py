@@ -114,7 +114,8 @@ def test_attack_sees_every_fault_it_is_there_to_see():
 AUDIT = """
 import json, sys
 import spinney.io.save_load
-import spinney.ensembles.gradient.drop_in, spinney.ensembles.trees.decision_tree
+import spinney.ensembles.gradient.drop_in, spinney.ensembles.gradient.ranker
+import spinney.ensembles.trees.decision_tree
 import spinney.ensembles.robust.classifier
 import spinney.ensembles.forests.isolation, spinney.ensembles.forests.quantile
 import spinney.ensembles.forests.rotation, spinney.ensembles.forests.random_forest

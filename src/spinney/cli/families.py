@@ -65,7 +65,10 @@ _ALL = (
     Family("quantile-forest", "QuantileForest", "a forest that keeps its rows", is_compared=True),
     Family("l2-boost", "L2Boost", "componentwise lines; numbers only", is_compared=True),
     Family(
-        "ensemble-selection", "EnsembleSelection", "members selected from a library", False, True
+        "ensemble-selection",
+        "EnsembleSelection",
+        "members selected from a library",
+        is_compared=True,
     ),
     Family("hist-boosting", "HistGradientBoosting", "boosting under scikit-learn's names"),
     Family("pasting", "Pasting", "bagging without repetition"),

@@ -86,8 +86,8 @@ def test_targets_a_criterion_cannot_judge_are_refused():
         DecisionTreeRegressor(criterion="poisson").fit(X, [1, 2, -3, 0, 1, 1])
     with pytest.raises(InvalidInput, match="y is not positive"):
         DecisionTreeRegressor(criterion="poisson").fit(X, np.zeros(6))
-    with pytest.raises(InvalidInput, match="1d array"):
-        DecisionTreeClassifier().fit(X, np.zeros((6, 2)))
+    with pytest.raises(InvalidParameter, match="criterion='entropy' judges one label"):
+        DecisionTreeClassifier(criterion="entropy").fit(X, np.zeros((6, 2)))
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ class Dropout:
         Examples
         --------
         >>> Dropout(0.25).draw(12, 1).tolist(), Dropout(0.25, most=1).draw(12, 1).tolist()
-        ([0, 4, 9], [4])
+        ([1, 4, 6, 8, 9], [8])
         """
         nothing = np.empty(0, np.int64)
         if not self.share or not number:
