@@ -16,8 +16,6 @@ namespace {
 constexpr std::size_t kWorthAThread = 2048;
 /// Rows that are taken out of a histogram one by one sooner than by way of their own histogram.
 constexpr std::size_t kFewRowsToTakeOut = 128;
-/// Rows that a thread adds up at a time.
-constexpr std::size_t kChunkRows = 4096;
 
 }  // namespace
 
@@ -131,34 +129,13 @@ void GradientGrower::open_root() {
     const RowRange all = {rows_.in_order() ? nullptr : rows_.rows(root.rows).data(), 0,
                           rows_.size()};
     builder_.build(packed_, all, *root.histogram);
-    root.total = total_of(all, *root.histogram);
+    root.total = builder_.total_of(packed_, all, *root.histogram);
     root.value = root.bounds.clip(objective_.value(root.total));
     if (!may_split(root)) return spare_.push_back(std::move(root.histogram));
     if (settings_.symmetric) return;
     allow_features(root, 0);
     choose_splits({.nodes = {&root, nullptr}});
     open(0);
-}
-
-/// The sums of some rows: of the cells of one bundle, or of the rows themselves where code 0 of
-/// every bundle may have left its word.
-GradientSums GradientGrower::total_of(const RowRange& rows, GradientHistogram& histogram) const {
-    GradientSums total;
-    if (!bins_.bundle(0).is_shared()) {  // those of one feature stand first
-        for (std::size_t bin = 0; bin < bins_.n_cells(0); ++bin) {
-            total += histogram.cell(packed_.packing(), 0, bin);
-        }
-        return total;
-    }
-    std::vector<GradientSums> of_chunk((rows.size + kChunkRows - 1) / kChunkRows);
-    parallel_blocks(n_threads_, rows.size, kChunkRows, [&](std::size_t begin, std::size_t end) {
-        GradientSums& sums = of_chunk[begin / kChunkRows];
-        for (std::size_t i = begin; i < end; ++i) {
-            sums += packed_.of_row(rows.listed == nullptr ? rows.first + i : rows.listed[i]);
-        }
-    });
-    for (const GradientSums& sums : of_chunk) total += sums;
-    return total;
 }
 
 void GradientGrower::allow_features(Node& node, std::int32_t id) const {

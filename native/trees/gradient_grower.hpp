@@ -73,7 +73,6 @@ class GradientGrower {
                                           const LevelSplit& split, bool is_last);
     SplitTask task_of(const Node& node) const;
     void take_back(Node& node);
-    GradientSums total_of(const RowRange& rows, GradientHistogram& histogram) const;
     void split_node(std::int32_t id, bool is_last);
     void partition(Node& parent, Node& left, Node& right);
     std::vector<Share> make_shares(const RowLayout& layout) const;

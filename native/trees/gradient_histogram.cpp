@@ -353,6 +353,26 @@ void HistogramBuilder::merge(GradientHistogram& to, std::size_t n_parts, bool ha
     });
 }
 
+GradientSums HistogramBuilder::total_of(const PackedGradients& gradients, const RowRange& rows,
+                                        GradientHistogram& histogram) const {
+    GradientSums total;
+    if (!bins_.bundle(0).is_shared()) {  // those of one feature stand first
+        for (std::size_t bin = 0; bin < bins_.n_cells(0); ++bin) {
+            total += histogram.cell(gradients.packing(), 0, bin);
+        }
+        return total;
+    }
+    std::vector<GradientSums> of_chunk((rows.size + kChunkRows - 1) / kChunkRows);
+    parallel_blocks(n_threads_, rows.size, kChunkRows, [&](std::size_t begin, std::size_t end) {
+        GradientSums& sums = of_chunk[begin / kChunkRows];
+        for (std::size_t i = begin; i < end; ++i) {
+            sums += gradients.of_row(rows.listed == nullptr ? rows.first + i : rows.listed[i]);
+        }
+    });
+    for (const GradientSums& sums : of_chunk) total += sums;
+    return total;
+}
+
 void HistogramBuilder::take_out(const PackedGradients& gradients,
                                 std::span<const std::uint32_t> rows, GradientHistogram& from,
                                 std::size_t bundle) const {

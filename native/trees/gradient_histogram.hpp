@@ -92,6 +92,11 @@ class HistogramBuilder {
                          GradientHistogram& child, GradientHistogram& to, std::size_t bundle,
                          std::size_t n_cells);
 
+    /// The sums of all rows of a histogram: of the cells of one bundle, or of the rows themselves
+    /// where code 0 of every bundle may have left its word.
+    GradientSums total_of(const PackedGradients& gradients, const RowRange& rows,
+                          GradientHistogram& histogram) const;
+
     /// Takes rows out of one bundle of a packed histogram, one by one.
     void take_out(const PackedGradients& gradients, std::span<const std::uint32_t> rows,
                   GradientHistogram& from, std::size_t bundle) const;

@@ -15,8 +15,6 @@ namespace {
 constexpr std::size_t kWorthAThread = 2048;
 /// Features that a thread takes at a time.
 constexpr std::size_t kFeaturesAtOnce = 4;
-/// Rows that a thread adds up at a time.
-constexpr std::size_t kChunkRows = 4096;
 
 }  // namespace
 
@@ -95,28 +93,6 @@ void VectorGrower::build(const Node& node, Histograms& to) {
     for (std::size_t k = 0; k < to.size(); ++k) builder_.build(outputs_.packed[k], rows, to[k]);
 }
 
-/// As GradientGrower::total_of: of the cells of one bundle, or of the rows themselves where nobody
-/// may read code 0.
-GradientSums VectorGrower::total_of(const PackedGradients& packed, const RowRange& rows,
-                                    GradientHistogram& histogram) const {
-    GradientSums total;
-    if (!bins_.bundle(0).is_shared()) {  // those of one feature stand first
-        for (std::size_t bin = 0; bin < bins_.n_cells(0); ++bin) {
-            total += histogram.cell(packed.packing(), 0, bin);
-        }
-        return total;
-    }
-    std::vector<GradientSums> of_chunk((rows.size + kChunkRows - 1) / kChunkRows);
-    parallel_blocks(n_threads_, rows.size, kChunkRows, [&](std::size_t begin, std::size_t end) {
-        GradientSums& sums = of_chunk[begin / kChunkRows];
-        for (std::size_t i = begin; i < end; ++i) {
-            sums += packed.of_row(rows.listed == nullptr ? rows.first + i : rows.listed[i]);
-        }
-    });
-    for (const GradientSums& sums : of_chunk) total += sums;
-    return total;
-}
-
 void VectorGrower::open_root() {
     nodes_.emplace_back();
     Node& root = nodes_.back();
@@ -125,7 +101,8 @@ void VectorGrower::open_root() {
     build(root, *root.histograms);
     root.totals.resize(outputs_.size());
     for (std::size_t k = 0; k < outputs_.size(); ++k) {
-        root.totals[k] = total_of(outputs_.packed[k], rows_of(root), (*root.histograms)[k]);
+        root.totals[k] =
+            builder_.total_of(outputs_.packed[k], rows_of(root), (*root.histograms)[k]);
     }
     root.key = random_bits(settings_.seed, Stream::kThresholds, 0);
     if (settings_.moves_values()) root.values.assign(outputs_.size(), 0.0);

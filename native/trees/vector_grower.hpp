@@ -53,8 +53,6 @@ class VectorGrower {
     void subtract(Histograms& parent, Histograms& child, Histograms& to);
     RowRange rows_of(const Node& node) const;
     void build(const Node& node, Histograms& to);
-    GradientSums total_of(const PackedGradients& packed, const RowRange& rows,
-                          GradientHistogram& histogram) const;
     void allow_features(Node& node, std::int32_t id) const;
     void open(std::int32_t id);
     bool may_split(const Node& node) const;
