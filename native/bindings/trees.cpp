@@ -240,6 +240,7 @@ void bind_trees(nb::module_& module) {
         .def_rw("l1", &GradientTreeSettings::l1)
         .def_rw("l2", &GradientTreeSettings::l2)
         .def_rw("max_step", &GradientTreeSettings::max_step)
+        .def_rw("longest_step", &GradientTreeSettings::longest_step)
         .def_rw("path_smoothing", &GradientTreeSettings::path_smoothing)
         .def_rw("min_split_gain", &GradientTreeSettings::min_split_gain)
         .def_rw("prune_gain", &GradientTreeSettings::prune_gain)

@@ -149,12 +149,14 @@ void GradientGrower::set_values(const GradientInput& input, GrownTree& tree) {
     std::vector<GradientSums> sums(n_nodes);
     for (std::size_t i = 0; i < of_range.size(); ++i) sums[i % n_nodes] += of_range[i];
     tree.values.resize(sums.size());
+    const double longest = settings_.longest_step > 0.0 ? settings_.longest_step
+                                                        : std::numeric_limits<double>::infinity();
     for (std::size_t i = sums.size(); i-- > 0;) {  // children stand behind their parents
         if (tree.right[i] >= 0) {
             sums[i] = sums[i + 1];
             sums[i] += sums[static_cast<std::size_t>(tree.right[i])];
         }
-        tree.values[i] = exact.value(sums[i]);
+        tree.values[i] = std::clamp(exact.value(sums[i]), -longest, longest);
     }
     settle_values(tree.values);
 }

@@ -24,6 +24,7 @@ struct GradientTreeSettings {
     double l1 = 0.0;
     double l2 = 0.0;
     double max_step = 0.0;        ///< largest magnitude of a value; 0: no limit
+    double longest_step = 0.0;    ///< the same, but gains are those of values without a limit
     double path_smoothing = 0.0;  ///< rows; see smoothed()
     double min_split_gain = 0.0;  ///< a split that removes no more loss is not made
     double prune_gain = 0.0;      ///< nor kept, if it removes less and has no split below it

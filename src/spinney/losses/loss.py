@@ -66,6 +66,16 @@ class Loss(abc.ABC):
         return False
 
     @property
+    def longest_step(self) -> float:
+        """Largest magnitude of a Newton step that is believed; 0: of every size.
+
+        Where a class is improbable p (1 - p) is tiny, and one row of the class makes a step of 1/p
+        where its logarithm is right: from there on steps only grow. In log-odds 10 is a factor of
+        22 000, which no tree has reason to exceed.
+        """
+        return 10.0 if self.link in {"logistic", "softmax"} else 0.0
+
+    @property
     def has_exact_steps(self) -> bool:
         """Whether a formula knows the optima of leaves from Newton's steps."""
         return False

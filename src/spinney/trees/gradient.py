@@ -56,6 +56,8 @@ class GradientTreeSettings:
     l2: float = 0.0
     max_step: float = 0.0
     """Largest magnitude of a leaf's value, before the learning rate; 0: no limit."""
+    longest_step: float = 0.0
+    """The same, but gains are those of values without a limit: searches take no longer."""
     path_smoothing: float = 0.0
     """Rows by which the value of a node is drawn towards that of its parent; 0: not at all."""
     min_split_gain: float = 0.0
@@ -102,6 +104,7 @@ class GradientTreeSettings:
         native.l1 = self.l1
         native.l2 = self.l2
         native.max_step = self.max_step
+        native.longest_step = self.longest_step
         native.path_smoothing = self.path_smoothing
         native.min_split_gain = self.min_split_gain
         native.prune_gain = self.prune_gain

@@ -164,6 +164,7 @@ def round_settings(
             l1=params["l1_regularization"],
             l2=params["l2_regularization"],
             max_step=params["max_delta_step"] or 0.0,
+            longest_step=loss.longest_step,
             path_smoothing=params["path_smoothing"],
             min_split_gain=params["min_split_gain"],
             prune_gain=params["prune_gain"],

@@ -90,7 +90,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     l2_regularization, l1_regularization : float; the former "auto" too
         Penalties of leaf values.
     max_delta_step : float or None
-        Largest step of a leaf, before the learning rate.
+        Largest step of a leaf, before the learning rate. Steps of log-odds are never longer than
+        10: where a class is improbable Newton's would run away.
     path_smoothing : float
         Rows by which the value of every node is drawn towards that of its parent: with ``n`` rows
         of its own (by weight) it is ``(n * own + path_smoothing * parent) / (n + path_smoothing)``.

@@ -69,7 +69,12 @@ def from_rows(asked: Asked, rows: RoundRows) -> Found:
 
 
 def _about_outputs(asked: Asked) -> list[str]:
-    return [*_about_optima(asked), *_about_weight(asked)]
+    return [*_about_optima(asked), *_about_length(asked), *_about_weight(asked)]
+
+
+def _about_length(asked: Asked) -> list[str]:
+    longest = asked.settings.tree.longest_step
+    return [f"Newton steps are cut off at {longest:g}."] if asked.has_cut_off else []
 
 
 def _about_weight(asked: Asked) -> list[str]:

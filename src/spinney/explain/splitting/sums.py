@@ -108,11 +108,21 @@ class Asked:
 
     def final(self, newton: float) -> float:
         """Make an output of a Newton step."""
-        return float(self.loss.exact_steps(np.array([newton]))[0]) if self.by_formula else newton
+        if self.by_formula:
+            return float(self.loss.exact_steps(np.array([newton]))[0])
+        longest = self.settings.tree.longest_step or math.inf
+        return min(max(newton, -longest), longest)
 
     def newton(self, output: float) -> float:
         """Take ``final`` back; NaN where that is not possible."""
         return float(self.loss.newton_steps(np.array([output]))[0]) if self.by_formula else output
+
+    @property
+    def has_cut_off(self) -> bool:
+        """Whether one of the Newton steps may have been longer than any that is believed."""
+        longest = self.settings.tree.longest_step
+        outputs = [abs(self.stored_output(node)) for node in self.nodes]
+        return longest > 0.0 and max(outputs) > longest * (1.0 - 1e-9)
 
     @property
     def n_category_bins(self) -> int:
@@ -220,7 +230,7 @@ def derived_sums(asked: Asked) -> tuple[tuple[Sums, ...] | None, str]:
     if asked.tree.right[asked.node] < 0:
         return _of_leaf(asked)
     outputs = [asked.newton(asked.stored_output(node)) for node in asked.nodes]
-    if not np.isfinite(outputs).all():
+    if asked.has_cut_off or not np.isfinite(outputs).all():
         return None, "a step was cut off"
     if asked.loss.has_constant_hessian:
         found = _by_weights(asked, outputs)

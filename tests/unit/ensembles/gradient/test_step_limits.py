@@ -1,4 +1,4 @@
-"""``max_delta_step`` and ``prune_gain``: XGBoost's limits of steps and splits."""
+"""``max_delta_step`` and ``prune_gain``, XGBoost's limits of steps and splits; rare classes."""
 
 from dataclasses import dataclass
 
@@ -89,6 +89,45 @@ def test_splits_of_limited_steps_are_explained_from_rows():
 def test_wrong_limits_are_refused(wrong):
     with pytest.raises(InvalidParameter, match="max_delta_step"):
         GradientBoostingRegressor(max_delta_step=wrong).fit(X, Y)
+
+
+# Steps that nobody limited
+
+
+def rare_class(n=3000, n_classes=4, seed=5):
+    """The last class has a share of 1 in 500, and no column tells it apart for sure."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    y = rng.integers(0, n_classes - 1, n)
+    y[rng.choice(n, n // 500, replace=False)] = n_classes - 1
+    return X, y
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("growth", ["leaf_wise", "level_wise", "symmetric"])
+def test_log_odds_of_a_rare_class_do_not_run_away(n_classes, growth):
+    X, y = rare_class(n_classes=n_classes)
+    model = GradientBoostingClassifier(max_iter=60, min_samples_leaf=5, growth=growth).fit(X, y)
+    values = np.abs(model.model_.arrays["values"])
+    assert values.max() == pytest.approx(0.1 * 10.0, rel=1e-12)  # Newton's step was longer
+    loss = [-np.log(p[np.arange(len(y)), y]).mean() for p in model.staged_predict_proba(X)]
+    assert (np.diff(loss) < 0.0).all()
+
+
+def test_a_step_that_was_cut_off_is_told():
+    X, y = rare_class(n_classes=2)
+    model = GradientBoostingClassifier(max_iter=20, min_samples_leaf=5).fit(X, y)
+    cut = [
+        (number, node)
+        for number, tree in enumerate(model.model_)
+        for node in np.flatnonzero(np.abs(tree.values[:, 0]) > 0.999)
+        if tree.right[node] < 0
+    ]
+    assert cut
+    number, node = cut[0]
+    for rows in ({}, {"X": X, "y": y}):
+        told = explain_split(model, number, int(node), **rows)
+        assert "Newton steps are cut off at 10." in str(told)
 
 
 # Pruning from the leaves up
