@@ -92,7 +92,7 @@ void GradientGrower::start(const GradientInput& input, std::span<const std::uint
                            const GradientTreeSettings& settings) {
     settings_ = settings;
     rows_.reset(rows);
-    packed_.fill(input, rows, n_threads_);
+    packed_.fill(input, rows, n_threads_, bins_.n_cells());
     objective_.scales = {packed_.gradient_scale(), packed_.hessian_scale(), input.weight_scale};
     objective_.l1 = settings.l1;
     objective_.l2 = settings.l2;

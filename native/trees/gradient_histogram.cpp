@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <utility>
 
 #include "native/base/isa.hpp"
 #include "native/base/parallel.hpp"
-#include "native/base/prefetch.hpp"
 #include "native/trees/gradient_scan.hpp"
+#include "native/trees/histogram_adders.hpp"
 
 namespace spinney {
 namespace {
@@ -17,8 +16,6 @@ namespace {
 constexpr std::size_t kChunkRows = 4096;
 /// From here on threads share rows rather than columns: each has a histogram of its own.
 constexpr std::size_t kRowsToShare = 16384;
-/// Rows ahead whose bins are asked for while the current row is added.
-constexpr std::size_t kPrefetchRows = 32;
 
 #if defined(__x86_64__) && defined(__GNUC__)
 FlushCells* active_flush() {
@@ -35,64 +32,6 @@ SubtractWords* active_subtract_words() { return subtract_words_portable; }
 FlushCells* active_flush() { return flush_cells_portable; }
 SubtractCells* active_subtract() { return subtract_cells_portable; }
 #endif
-
-/// Tables of a thread. Invariant: all cells are zero while no task uses them.
-struct Workspace {
-    std::vector<std::uint64_t> cells;
-    std::vector<GradientSums> sums;
-
-    static Workspace& of_thread() {
-        thread_local Workspace workspace;
-        return workspace;
-    }
-};
-
-/// One addition per row and feature, of the word of the row. Neighbouring additions go to different
-/// tables, so none waits for the one before. The width is a constant, so the loop over features
-/// unrolls; it is bound by its stores, and making the word costs nothing beside them.
-template <const Packing& kPacking, std::size_t kWidth>
-void add_rows(const std::uint8_t* bins, std::size_t stride, const std::int32_t* gradients,
-              std::size_t n, std::uint64_t* cells) {
-    for (std::size_t i = 0; i < n; ++i, bins += stride) {
-        const std::uint64_t word = kPacking.word(gradients[i]);
-        for (std::size_t j = 0; j < kWidth; ++j) cells[j * kMostCells + bins[j]] += word;
-    }
-}
-
-/// The same for listed rows, which are anywhere in memory.
-template <const Packing& kPacking, std::size_t kWidth>
-void add_listed_rows(const std::uint8_t* bins, std::size_t stride, const std::int32_t* gradients,
-                     const std::uint32_t* rows, std::size_t n, std::uint64_t* cells) {
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::size_t row_ahead = rows[std::min(i + kPrefetchRows, n - 1)];
-        const std::uint8_t* ahead = bins + row_ahead * stride;
-        prefetch(ahead);
-        prefetch(ahead + kWidth - 1);  // a row may lie on two cache lines
-        prefetch(gradients + row_ahead);
-        const std::uint64_t word = kPacking.word(gradients[rows[i]]);
-        const std::uint8_t* row = bins + rows[i] * stride;
-        for (std::size_t j = 0; j < kWidth; ++j) cells[j * kMostCells + row[j]] += word;
-    }
-}
-
-using AddRows = void (*)(const std::uint8_t*, std::size_t, const std::int32_t*, std::size_t,
-                         std::uint64_t*);
-using AddListedRows = void (*)(const std::uint8_t*, std::size_t, const std::int32_t*,
-                               const std::uint32_t*, std::size_t, std::uint64_t*);
-
-/// The kernels of a packing, by width.
-struct Adders {
-    std::array<AddRows, kBlockColumns> all;
-    std::array<AddListedRows, kBlockColumns> listed;
-};
-template <const Packing& kPacking, std::size_t... kWidths>
-constexpr Adders make_adders(std::index_sequence<kWidths...>) {
-    return {{add_rows<kPacking, kWidths + 1>...}, {add_listed_rows<kPacking, kWidths + 1>...}};
-}
-constexpr Adders kAddersWithHessian =
-    make_adders<kWithHessian>(std::make_index_sequence<kBlockColumns>{});
-constexpr Adders kAddersWithoutHessian =
-    make_adders<kWithoutHessian>(std::make_index_sequence<kBlockColumns>{});
 
 WideCells view(std::vector<std::int64_t>& cells, std::size_t n, bool has_hessians) {
     std::int64_t* weights = cells.data() + n;
@@ -199,19 +138,20 @@ class HistogramBuilder::Target {
 
     /// Puts a column's table in place of the cells of its bundles if it holds all rows, otherwise
     /// adds it to them; clears it.
-    void take(const JointColumn& column, std::uint64_t* table) const {
+    template <class Cell>
+    void take(const JointColumn& column, Cell* table) const {
         const bool is_all = is_packed(column);
         // From the member of the largest stride down: its codes are stretches of the table. Once it
         // has its sums the stretches are laid over each other, and the table is that of the others.
         for (std::size_t m = column.members.size(); m-- > 1;) {
             const JointColumn::Member& member = column.members[m];
-            std::array<std::uint64_t, kMostCells> cells{};
+            std::array<Cell, kMostCells> cells{};
             for (std::size_t code = 0; code < member.n_codes; ++code) {
-                std::uint64_t* stretch = table + code * member.stride;
+                Cell* stretch = table + code * member.stride;
                 for (std::size_t i = 0; i < member.stride; ++i) cells[code] += stretch[i];
                 if (code == 0) continue;
                 for (std::size_t i = 0; i < member.stride; ++i) table[i] += stretch[i];
-                std::fill_n(stretch, member.stride, 0);
+                std::fill_n(stretch, member.stride, Cell{});
             }
             take(member.bundle, cells.data(), is_all);
         }
@@ -245,31 +185,60 @@ class HistogramBuilder::Target {
         std::fill_n(table, n, 0);
     }
 
+    template <class Cell>
+    void take(std::size_t bundle, Cell* table, bool /*is_all*/) const {
+        const std::size_t n = bins_.n_cells(bundle);
+        const WideCells to = task_.to.wide(bundle);
+        const bool has_hessians = to.hessian != to.weight;
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto sums = static_cast<GradientSums>(table[i]);
+            to.gradient[i] += sums.gradient;
+            if (has_hessians) to.hessian[i] += sums.hessian;
+            to.weight[i] += sums.weight;
+        }
+        std::fill_n(table, n, Cell{});
+    }
+
     const TrainingBins& bins_;
     const Packing& packing_;
     const Task& task_;
+};
+
+/// The tables of a task in a thread's memory. Several chunks: every column has a table of its own.
+/// One: all blocks use those of the first.
+template <class Cell>
+class HistogramBuilder::Tables {
+  public:
+    Tables(std::vector<Cell>& cells, const Task& task)
+        : is_one_chunk(task.rows.size <= kChunkRows),
+          first_column_(task.blocks.front().first_column) {
+        const ColumnBlock& last = task.blocks.back();
+        const std::size_t n =
+            is_one_chunk ? kBlockColumns : last.first_column + last.width - first_column_;
+        if (cells.size() < n * kMostCells) cells.resize(n * kMostCells);
+        cells_ = cells.data();
+    }
+    Cell* of(const ColumnBlock& block) const {
+        return cells_ + (is_one_chunk ? 0 : block.first_column - first_column_) * kMostCells;
+    }
+
+    const bool is_one_chunk;
+
+  private:
+    std::size_t first_column_;
+    Cell* cells_;
 };
 
 /// Words of kChunkRows rows at most, then a flush of the tables into wide cells. Columns whose
 /// cells cannot overflow keep their tables to the end.
 void HistogramBuilder::add_packed(const PackedGradients& gradients, const Task& task) const {
     const Target target(bins_, gradients.packing(), task);
-    const bool is_one_chunk = task.rows.size <= kChunkRows;
-    // Several chunks: every column has a table of its own. One: all blocks use those of the first.
-    const ColumnBlock& last = task.blocks.back();
-    const std::size_t first_column = task.blocks.front().first_column;
-    const std::size_t n_tables =
-        is_one_chunk ? kBlockColumns : last.first_column + last.width - first_column;
-    std::vector<std::uint64_t>& tables = Workspace::of_thread().cells;
-    if (tables.size() < n_tables * kMostCells) tables.resize(n_tables * kMostCells);
-    const auto tables_of = [&](const ColumnBlock& block) {
-        const std::size_t first = is_one_chunk ? 0 : block.first_column - first_column;
-        return tables.data() + first * kMostCells;
-    };
+    const Tables<std::uint64_t> tables(Workspace::of_thread().cells, task);
     const auto take = [&](const ColumnBlock& block, bool at_end) {
-        std::uint64_t* table = tables_of(block);
+        std::uint64_t* table = tables.of(block);
         for (const JointColumn& column : task.layout.columns_of(block)) {
-            if (is_one_chunk || target.is_packed(column) == at_end) target.take(column, table);
+            if (tables.is_one_chunk || target.is_packed(column) == at_end)
+                target.take(column, table);
             table += kMostCells;
         }
     };
@@ -283,7 +252,7 @@ void HistogramBuilder::add_packed(const PackedGradients& gradients, const Task& 
         for (const ColumnBlock& block : task.blocks) {
             const std::uint8_t* bins = task.layout.rows + block.first_column;
             std::uint64_t* in_place = target.tables_of(block);
-            std::uint64_t* cells = in_place != nullptr ? in_place : tables_of(block);
+            std::uint64_t* cells = in_place != nullptr ? in_place : tables.of(block);
             if (rows.listed == nullptr) {
                 add.all[block.width - 1](bins + rows.first * stride, stride, packed + rows.first,
                                          rows.size, cells);
@@ -293,41 +262,57 @@ void HistogramBuilder::add_packed(const PackedGradients& gradients, const Task& 
             if (in_place == nullptr) take(block, false);
         }
     }
-    if (is_one_chunk) return;
+    if (tables.is_one_chunk) return;
     for (const ColumnBlock& block : task.blocks) {
         if (target.tables_of(block) == nullptr) take(block, true);
     }
 }
 
-/// Three sums per row and cell: for weighted rows, and where the grid is too fine to pack.
 void HistogramBuilder::add_wide(const PackedGradients& gradients, const Task& task) const {
-    Workspace& space = Workspace::of_thread();
-    space.sums.resize(kChunkRows);
-    Target target(bins_, gradients.packing(), task);
-    const bool has_hessians = gradients.has_hessians();
+    const std::size_t most_rows = gradients.most_rows_in_pair();
+    if (most_rows >= kChunkRows) return add_sums_of<SumPair>(gradients, task, most_rows);
+    add_sums_of<GradientSums>(gradients, task, task.rows.size);
+}
+
+/// Sums in place of words: for weighted rows, and where the grid is too fine to pack. Tables are
+/// flushed into wide cells before they hold more than most_rows.
+template <class Cell>
+void HistogramBuilder::add_sums_of(const PackedGradients& gradients, const Task& task,
+                                   std::size_t most_rows) const {
+    const Target target(bins_, gradients.packing(), task);
+    auto& [cells, of_rows] = Workspace::of_thread().of<Cell>();
+    const Tables<Cell> tables(cells, task);
+    of_rows.resize(kChunkRows);
+    const auto take = [&](const ColumnBlock& block) {
+        Cell* table = tables.of(block);
+        for (const JointColumn& column : task.layout.columns_of(block)) {
+            target.take(column, table);
+            table += kMostCells;
+        }
+    };
+    const std::size_t stride = task.layout.columns.size();
+    std::size_t n_added = 0;
     for (;;) {
         const std::size_t begin = kChunkRows * task.next_chunk->fetch_add(1);
         if (begin >= task.rows.size) break;
         const RowRange rows = task.rows.part(begin, std::min(kChunkRows, task.rows.size - begin));
-        const auto row_at = [&rows](std::size_t i) -> std::size_t {
-            return rows.listed == nullptr ? rows.first + i : rows.listed[i];
-        };
-        for (std::size_t i = 0; i < rows.size; ++i) space.sums[i] = gradients.of_row(row_at(i));
+        for (std::size_t i = 0; i < rows.size; ++i) {
+            gradients.prefetch_row(rows.at(std::min(i + kPrefetchRows, rows.size - 1)));
+            of_rows[i] = static_cast<Cell>(gradients.of_row(rows.at(i)));
+        }
+        if (n_added + rows.size > most_rows) {
+            for (const ColumnBlock& block : task.blocks) take(block);
+            n_added = 0;
+        }
+        n_added += rows.size;
         for (const ColumnBlock& block : task.blocks) {
-            for (const JointColumn& column : task.layout.columns_of(block)) {
-                for (const JointColumn::Member& member : column.members) {
-                    const std::uint8_t* codes = bins_.codes(member.bundle);
-                    const WideCells to = task.to.wide(member.bundle);
-                    for (std::size_t i = 0; i < rows.size; ++i) {
-                        const std::uint8_t code = codes[row_at(i)];
-                        to.gradient[code] += space.sums[i].gradient;
-                        to.weight[code] += space.sums[i].weight;
-                        if (has_hessians) to.hessian[code] += space.sums[i].hessian;
-                    }
-                }
-            }
+            kSumAdders<Cell>[block.width - 1](task.layout.rows + block.first_column, stride, rows,
+                                              of_rows.data(), tables.of(block));
+            if (tables.is_one_chunk) take(block);
         }
     }
+    if (tables.is_one_chunk) return;
+    for (const ColumnBlock& block : task.blocks) take(block);
 }
 
 void HistogramBuilder::merge(GradientHistogram& to, std::size_t n_parts, bool has_hessians) {
@@ -366,7 +351,7 @@ GradientSums HistogramBuilder::total_of(const PackedGradients& gradients, const 
     parallel_blocks(n_threads_, rows.size, kChunkRows, [&](std::size_t begin, std::size_t end) {
         GradientSums& sums = of_chunk[begin / kChunkRows];
         for (std::size_t i = begin; i < end; ++i) {
-            sums += gradients.of_row(rows.listed == nullptr ? rows.first + i : rows.listed[i]);
+            sums += gradients.of_row(rows.at(i));
         }
     });
     for (const GradientSums& sums : of_chunk) total += sums;

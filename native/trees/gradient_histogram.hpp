@@ -31,6 +31,7 @@ struct RowRange {
     std::size_t first = 0;
     std::size_t size = 0;
 
+    std::size_t at(std::size_t i) const { return listed == nullptr ? first + i : listed[i]; }
     RowRange part(std::size_t begin, std::size_t n) const {
         return {listed == nullptr ? nullptr : listed + begin, first + begin, n};
     }
@@ -104,9 +105,14 @@ class HistogramBuilder {
   private:
     struct Task;
     class Target;
+    template <class Cell>
+    class Tables;
 
     void add_packed(const PackedGradients& gradients, const Task& task) const;
     void add_wide(const PackedGradients& gradients, const Task& task) const;
+    template <class Cell>
+    void add_sums_of(const PackedGradients& gradients, const Task& task,
+                     std::size_t most_rows) const;
     void merge(GradientHistogram& to, std::size_t n_parts, bool has_hessians);
 
     const TrainingBins& bins_;

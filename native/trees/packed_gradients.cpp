@@ -79,7 +79,7 @@ std::int64_t sum_rows(std::size_t n_all, std::span<const std::uint32_t> rows, in
 }  // namespace
 
 void PackedGradients::fill(const GradientInput& input, std::span<const std::uint32_t> rows,
-                           int n_threads) {
+                           int n_threads, std::size_t n_cells) {
     input_ = input;
     has_hessians_ = !input.hessians.empty();
     const bool repeats = !input.weights.empty() && input.weights_repeat;
@@ -88,6 +88,7 @@ void PackedGradients::fill(const GradientInput& input, std::span<const std::uint
                      ? static_cast<double>(sum_rows(
                            n_all, rows, n_threads, [&](std::size_t i) { return input.weights[i]; }))
                      : static_cast<double>(rows.empty() ? n_all : rows.size());
+    most_repeats_ = repeats ? *std::ranges::max_element(input.weights) : 1;
     const bool known = rows.empty() && input.largest_gradient >= 0.0F;
     largest_gradient_ = known ? input.largest_gradient : largest(input.gradients, rows, n_threads);
     largest_hessian_ = !has_hessians_ ? 1.0F
@@ -99,7 +100,7 @@ void PackedGradients::fill(const GradientInput& input, std::span<const std::uint
                       "Divide all weights by a constant, or y.");
     }
     const Packing& packing = has_hessians_ ? kWithHessian : kWithoutHessian;
-    if (n_repeats_ > kFewRows) {
+    if (n_repeats_ > kFewRows || n_cells > kFewCells) {
         place(input, packing, n_threads);
         if (mean_steps(input, rows, n_threads) >= kLeastMeanSteps) return;
     }
@@ -113,6 +114,8 @@ void PackedGradients::place(const GradientInput& input, const Packing& packing, 
     const int hessian_bits = std::min(std::max(packing.hessian_bits, 1), room);
     packed_ =
         packing.max_rows > 0 && input.weights.empty() && gradient_bits == packing.gradient_bits - 1;
+    const double most_steps = has_hessians_ ? std::ldexp(1.0, hessian_bits) - 1.0 : 1.0;
+    most_hessian_ = most_steps * static_cast<double>(most_repeats_);
     gradient_scale_ = gradient_step(gradient_bits);
     hessian_scale_ = has_hessians_ ? hessian_step(hessian_bits) : 1.0;
     const std::size_t n = input.gradients.size();
@@ -150,16 +153,6 @@ double PackedGradients::mean_steps(const GradientInput& input, std::span<const s
                               : sum_rows(gradients_.size(), rows, n_threads,
                                          [&](std::size_t i) { return size(i) * input.repeats(i); });
     return static_cast<double>(total) / n_repeats_;
-}
-
-GradientSums PackedGradients::of_row(std::size_t row) const {
-    if (packed_) {
-        const int shift = packing_.hessian_bits;
-        const std::int32_t mask = (std::int32_t{1} << shift) - 1;
-        return {gradients_[row] >> shift, has_hessians_ ? gradients_[row] & mask : 1, 1};
-    }
-    const std::int64_t w = input_.repeats(row);
-    return {w * gradients_[row], w * (has_hessians_ ? hessians_[row] : 1), input_.weight(row)};
 }
 
 }  // namespace spinney

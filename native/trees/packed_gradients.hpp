@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "native/base/large_pages.hpp"
+#include "native/base/prefetch.hpp"
 
 namespace spinney {
 
@@ -85,8 +86,11 @@ constexpr bool cannot_overflow(const Packing& packing) {
 }
 static_assert(cannot_overflow(kWithHessian) && cannot_overflow(kWithoutHessian));
 
-/// Tables that weigh at most this much are grown on the fine grid.
+/// Tables that weigh at most this much are grown on the fine grid...
 inline constexpr double kFewRows = 512.0;
+/// ... unless their histograms have more cells than this: then going through them takes the time,
+/// and cells of one word take a third of it.
+inline constexpr std::size_t kFewCells = std::size_t{1} << 16;
 /// The mean gradient must be this many steps of the packed grid, or the fine one is used. Rounding
 /// then changes a gradient by a thirtieth of the mean at most, and without direction.
 inline constexpr double kLeastMeanSteps = 16.0;
@@ -95,7 +99,8 @@ inline constexpr double kLeastMeanSteps = 16.0;
 ///
 /// Whole weights repeat: they multiply the integers of a row, so that weight 3 is the row three
 /// times. Other weights are already in the gradients and hessians, where their products find the
-/// grid that suits them; here they only count, for the least weight of a leaf.
+/// grid that suits them; here they only count, for the least weight of a leaf. Weights of all rows
+/// add up to less than 2^32.
 struct GradientInput {
     std::span<const float> gradients;
     std::span<const float> hessians;        ///< empty: all 1
@@ -113,19 +118,39 @@ struct GradientInput {
 
 /// The gradients of one tree on their grids.
 ///
-/// The grid depends on the largest gradient, on whether hessians differ, on the total weight and
-/// on the mean gradient: on nothing that changes when a row of weight 3 becomes three rows, and on
-/// no row that is not grown on.
+/// The grid depends on the largest gradient, on whether hessians differ, on the total weight, on
+/// the mean gradient and on the number of cells: on nothing that changes when a row of weight 3
+/// becomes three rows, and on no row that is not grown on.
 class PackedGradients {
   public:
-    /// rows: the ones grown on; empty: all. Failure(kInvalidInput) if one of them is infinite.
-    void fill(const GradientInput& input, std::span<const std::uint32_t> rows, int n_threads);
+    /// rows: the ones grown on; empty: all. n_cells: of a histogram. Failure(kInvalidInput) if a
+    /// gradient is infinite.
+    void fill(const GradientInput& input, std::span<const std::uint32_t> rows, int n_threads,
+              std::size_t n_cells = 0);
 
     const Packing& packing() const { return packing_; }
     /// Whether rows have words; otherwise they have sums.
     bool is_packed() const { return packed_; }
     bool has_hessians() const { return has_hessians_; }
-    GradientSums of_row(std::size_t row) const;
+    GradientSums of_row(std::size_t row) const {
+        if (packed_) {
+            const int shift = packing_.hessian_bits;
+            const std::int32_t mask = (std::int32_t{1} << shift) - 1;
+            return {gradients_[row] >> shift, has_hessians_ ? gradients_[row] & mask : 1, 1};
+        }
+        const std::int64_t w = input_.repeats(row);
+        return {w * gradients_[row], w * (has_hessians_ ? hessians_[row] : 1), input_.weight(row)};
+    }
+    /// Rows whose hessians add up to less than 2^32 steps, whichever they are; not packed.
+    std::size_t most_rows_in_pair() const {
+        return static_cast<std::size_t>(0xffffffff / most_hessian_);
+    }
+    /// Asks for what of_row needs.
+    void prefetch_row(std::size_t row) const {
+        prefetch(gradients_.data() + row);
+        if (!hessians_.empty()) prefetch(hessians_.data() + row);
+        if (!input_.weights.empty()) prefetch(input_.weights.data() + row);
+    }
     /// One number per row, for Packing::word.
     const std::int32_t* packed_rows() const { return gradients_.data(); }
 
@@ -153,7 +178,9 @@ class PackedGradients {
     double gradient_scale_ = 1.0;  ///< gradient = integer * scale; a power of two
     double hessian_scale_ = 1.0;
     double n_repeats_ = 0.0;
-    std::int64_t all_steps_ = 0;  ///< sum of the magnitudes of all gradients, in steps
+    std::int64_t most_repeats_ = 1;  ///< of one row
+    double most_hessian_ = 1.0;      ///< of a row, in steps, as often as it is repeated
+    std::int64_t all_steps_ = 0;     ///< sum of the magnitudes of all gradients, in steps
 };
 
 }  // namespace spinney

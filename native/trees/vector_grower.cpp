@@ -50,7 +50,7 @@ void VectorGrower::start(std::span<const GradientInput> inputs, std::span<const 
     outputs_.objectives.resize(inputs.size());
     for (std::size_t k = 0; k < inputs.size(); ++k) {
         PackedGradients& packed = outputs_.packed[k];
-        packed.fill(inputs[k], rows, n_threads_);
+        packed.fill(inputs[k], rows, n_threads_, bins_.n_cells());
         outputs_.objectives[k] = {
             {packed.gradient_scale(), packed.hessian_scale(), inputs[k].weight_scale},
             settings.l1,

@@ -24,6 +24,7 @@ from spinney.typing import AnyArray, FloatArray
 FEW_CATEGORIES = 4
 """With more in a node, a split by categories is chosen under a penalty of its own."""
 _FEW_ROWS = 512.0
+_FEW_FEATURES = 256
 _SUM_BITS = 50
 _NOISE = 1e-12
 
@@ -192,8 +193,9 @@ class TreeRows:
     def _steps(self, *, searched: bool) -> tuple[float, float]:
         """Give the steps of the trainer's grids: no number is off by more than one.
 
-        Of few rows it takes 29 bits for gradients and 30 for hessians in the search, of more 13
-        each, or 23 for gradients where all hessians are 1; for values whatever leaves 50 for sums.
+        Of few rows it takes 29 bits for gradients and 30 for hessians in the search, of more rows,
+        or where features are very many, 13 each, or 23 for gradients where all hessians are 1; for
+        values whatever leaves 50 for sums.
         """
         n = float(self._rows.repeats.sum())
         room = _SUM_BITS - math.ceil(math.log2(n + 1.0))
@@ -201,7 +203,8 @@ class TreeRows:
         bits = room, room
         if searched:
             many = (13, 13) if has_hessians else (23, 13)
-            bits = many if n > _FEW_ROWS else (29, 30)
+            is_large = n > _FEW_ROWS or len(self._asked.forest.schema.names) > _FEW_FEATURES
+            bits = many if is_large else (29, 30)
         step_r = _step(self._gradients, min(bits[0], room))
         return step_r, _step(self._hessians, min(bits[1], room)) if has_hessians else 0.0
 

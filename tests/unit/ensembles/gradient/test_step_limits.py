@@ -117,14 +117,10 @@ def test_log_odds_of_a_rare_class_do_not_run_away(n_classes, growth):
 def test_a_step_that_was_cut_off_is_told():
     X, y = rare_class(n_classes=2)
     model = GradientBoostingClassifier(max_iter=20, min_samples_leaf=5).fit(X, y)
-    cut = [
-        (number, node)
-        for number, tree in enumerate(model.model_)
-        for node in np.flatnonzero(np.abs(tree.values[:, 0]) > 0.999)
-        if tree.right[node] < 0
-    ]
-    assert cut
-    number, node = cut[0]
+    arrays = model.model_.arrays
+    places = np.flatnonzero((np.abs(arrays["values"][:, 0]) > 0.999) & (arrays["right"] < 0))
+    number = int(np.searchsorted(arrays["tree_start"], places[0], side="right")) - 1
+    node = places[0] - arrays["tree_start"][number]
     for rows in ({}, {"X": X, "y": y}):
         told = explain_split(model, number, int(node), **rows)
         assert "Newton steps are cut off at 10." in str(told)
