@@ -54,10 +54,19 @@ def test_rounds_end_exactly_when_the_rule_says_so():
     assert model.do_early_stopping_
     assert 5 < model.n_iter_ < 500
     scores = model.validation_score_.tolist()
-    rule = StoppingRule(5, 1e-7)
+    rule = StoppingRule(5, 1e-7, is_share=True)
     assert len(scores) == model.n_iter_ + 1 == len(model.train_score_)
     assert rule.says_stop(scores)
     assert not any(rule.says_stop(scores[:k]) for k in range(1, len(scores)))
+
+
+@pytest.mark.parametrize("settings", [{}, {"early_stopping": True}, {"early_stopping": "cv"}])
+def test_the_scale_of_the_target_does_not_matter(settings):
+    """In steps of powers of two, so that all rounding is the same."""
+    model = GradientBoostingRegressor(random_state=0, **settings).fit(X, Y)
+    small = GradientBoostingRegressor(random_state=0, **settings).fit(X, Y * 2.0**-20)
+    assert small.n_iter_ == model.n_iter_ > 1
+    assert np.array_equal(small.predict(X), model.predict(X) * 2.0**-20)
 
 
 def test_without_early_stopping_nothing_is_measured():

@@ -50,6 +50,7 @@ _NOT_OFFERED: Mapping[str, Any] = {
     "max_dropped": None,
     "max_features_per_tree": 1.0,
     "leaves_count_rows": True,
+    "tol_is_a_score": True,
     "category_encoding": "sets",
     "category_pairs": None,
     "date_features": False,

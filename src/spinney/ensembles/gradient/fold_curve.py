@@ -145,7 +145,7 @@ def curve_of_folds(
     """
     params, settings = plan.params, plan.settings
     booster = Booster(plan.rows, plan.loss, settings)
-    rule = StoppingRule(params["n_iter_no_change"], params["tol"])
+    rule = StoppingRule.of(params)
     sums = [BoostedSum.start(rows, plan.loss, settings.grid_rate) for rows in folds]
     boosters = [_booster_of(rows, plan, booster) for rows in folds]
     measures = [_measure(plan, of, grown, twin_of) for of, grown in zip(folds, sums, strict=True)]

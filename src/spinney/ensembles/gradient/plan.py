@@ -77,7 +77,7 @@ class Plan:
         uses_loss = not self.stops_early or params["scoring"] == "loss"
         twin = None if uses_loss else fitted_twin()
         train = rows.train if uses_loss else few_rows(rows, rows.train, self.settings.seed)
-        rule = StoppingRule(params["n_iter_no_change"], params["tol"])
+        rule = StoppingRule.of(params)
         return Watch(
             self.measure(train, twin) if looks else None,
             None if rows.validation is None else self.measure(rows.validation, twin),

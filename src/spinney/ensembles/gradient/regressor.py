@@ -165,7 +165,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     validation_fraction : float, int or None
         Share or number of rows split off to look at; None: look at the training rows.
     n_iter_no_change, tol : int or "auto", float
-        Stop when this many rounds brought no more than this.
+        Stop when this many rounds brought no more than this share of what all rounds brought.
     verbose : int
         1: show a bar with the time left, in terminals and notebooks. 2: lines elsewhere, too.
     random_state : int, Generator, RandomState or None

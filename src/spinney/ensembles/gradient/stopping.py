@@ -1,7 +1,7 @@
 """Watching rounds: measuring them, showing them, and saying when they no longer help."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,15 @@ class StoppingRule:
 
     patience: int
     tolerance: float
+    is_share: bool = False
+    """Whether the tolerance is a share of what all rounds brought, whatever scores are counted in;
+    otherwise it is a difference of scores."""
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any]) -> "StoppingRule":
+        """Take the rule from the parameters of an estimator."""
+        is_share = not params.get("tol_is_a_score", False)
+        return cls(params["n_iter_no_change"], params["tol"], is_share)
 
     def says_stop(self, scores: Sequence[float]) -> bool:
         """Tell whether to stop after these scores, of which more is better.
@@ -41,10 +50,13 @@ class StoppingRule:
         >>> rule = StoppingRule(patience=2, tolerance=0.1)
         >>> rule.says_stop([1.0, 1.05, 1.09]), rule.says_stop([1.0, 1.05, 1.2])
         (True, False)
+        >>> StoppingRule(2, 0.1, is_share=True).says_stop([0.0, 1e-9, 2e-9, 3e-9])
+        False
         """
         if len(scores) <= self.patience:
             return False
-        reference = scores[-self.patience - 1] + self.tolerance
+        unit = max(scores) - scores[0] if self.is_share else 1.0
+        reference = scores[-self.patience - 1] + self.tolerance * unit
         return not any(score > reference for score in scores[-self.patience :])
 
 
