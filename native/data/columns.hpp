@@ -33,9 +33,12 @@ struct ColumnView {
                                         rows.begin());
     }
 
+    const std::byte* address(std::size_t row) const {
+        return data + static_cast<std::ptrdiff_t>(row) * stride;
+    }
     template <class T>
     T at(std::size_t row) const {
-        return *reinterpret_cast<const T*>(data + static_cast<std::ptrdiff_t>(row) * stride);
+        return *reinterpret_cast<const T*>(address(row));
     }
 };
 
