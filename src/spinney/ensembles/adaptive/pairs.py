@@ -15,6 +15,7 @@ from spinney.ensembles.adaptive.variant import (
 from spinney.ensembles.adaptive.votes import call_alpha
 from spinney.ensembles.weak.hypothesis import LEAST_EDGE, Hypothesis
 from spinney.ensembles.weak.learners import SumOutput, TreeLearner, WeakLearner
+from spinney.losses.line_search import best_vote
 from spinney.losses.row_weights import RowWeights, exp_or_infinity
 from spinney.model.elementary import exact_log, log_of
 from spinney.typing import FloatArray
@@ -68,7 +69,11 @@ class Pairs(Variant):
             ends="the last learner made no error" if 1 - abs(edge) <= 2 * clip else "",
         )
 
-    def _alpha(self, edge: float) -> float:
+    def _alpha(self, edge: float, leads: FloatArray) -> float:
+        """Weigh an answer whose lead for the truth is this, pair by pair."""
+        if self.rules.alpha == "line_search":
+            alpha = best_vote(self._pairs.reshape(-1), leads.reshape(-1))
+            return alpha * self.rules.learning_rate
         most = 1.0 - 2.0 * self.rules.eps_clip
         clipped = min(max(edge, -most), most)
         if callable(self.rules.alpha):
@@ -109,7 +114,7 @@ class MH(Pairs):
         edge = float((self._pairs * signs * hypothesis.answers).sum())
         if abs(edge) < LEAST_EDGE or (edge < 0 and self.rules.on_weak_failure != "reverse"):
             return Refusal(f"round {number + 1} found no learner better than guessing")
-        alpha = self._alpha(edge)
+        alpha = self._alpha(edge, signs * hypothesis.answers)
         return self._record(hypothesis, edge, alpha, 2.0 * alpha)
 
 
@@ -136,5 +141,5 @@ class M2(Pairs):
         edge = float((self._pairs * leads).sum())
         if edge < LEAST_EDGE:
             return Refusal(f"round {number + 1} found no learner better than guessing")
-        alpha = self._alpha(edge)
+        alpha = self._alpha(edge, leads)
         return self._record(hypothesis, edge, alpha, 2.0 * alpha)

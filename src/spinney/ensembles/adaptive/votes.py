@@ -281,7 +281,7 @@ def call_alpha(alpha: object, error: float) -> float:
         raise InvalidParameter(f"alpha={alpha!r}: expected a function here")
     try:
         weight = float(alpha(error))
-    except (TypeError, ValueError) as problem:
+    except Exception as problem:
         raise InvalidParameter(
             f"alpha({error!r}) raised {type(problem).__name__}: {problem}. Expected a function "
             "that takes a weighted error and gives a number."

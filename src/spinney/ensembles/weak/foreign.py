@@ -60,6 +60,7 @@ class ForeignLearner(WeakLearner):
         self._rows = rows
         self._seed = seed
         self._last: Question | None = None
+        self._draws = not isinstance(estimator, Estimator) and bool(random_states_of(estimator))
         self._heeds_weights = False
         # Limits of our trees are weights: 1 in all would be less than a row.
         self._scale = rows.total if isinstance(estimator, Estimator) else 1.0
@@ -100,9 +101,10 @@ class ForeignLearner(WeakLearner):
     def check_heeds_weights(self) -> None:
         """Refuse a learner that answers the same whatever the weights are.
 
-        Asked twice more when a round has failed or said what the round before said, with nearly all
-        weight on the rows of one class and then on those of another (of numbers: on the larger, on
-        the smaller): who answers the same has not looked at the weights.
+        Asked twice more when a round has failed or said what the round before said, or if random
+        in the second round, with nearly all weight on the rows of one class and then on those of
+        another (of numbers: on the larger, on the smaller): who answers the same has not looked at
+        the weights.
         """
         if self.resamples or self._last is None or self._heeds_weights:
             return
@@ -127,13 +129,16 @@ class ForeignLearner(WeakLearner):
     def _heard(
         self, targets: AnyArray, weights: FloatArray, form: str, round_number: int
     ) -> Hypothesis:
-        """Ask; the answer of the round before, under other weights, is suspicious."""
+        """Ask; the answer of the round before, under other weights, is suspicious.
+
+        Who draws random numbers never answers the same, and is looked at in any case.
+        """
         hypothesis = self._ask(targets, weights, form, round_number)
         last = self._last
         self._last = Question(targets, weights, form, round_number, hypothesis.answers)
         if (
             last is not None
-            and np.array_equal(last.answers, hypothesis.answers)
+            and (self._draws or np.array_equal(last.answers, hypothesis.answers))
             and np.array_equal(last.targets, targets)
             and not np.allclose(last.weights, weights)
         ):
@@ -178,10 +183,15 @@ class ForeignLearner(WeakLearner):
         member.fit(_safe_indexing(self._rows.X, drawn), targets[drawn])
 
 
+def random_states_of(estimator: Any) -> list[str]:
+    """Give the names of all parameters that seed an estimator and what is inside it."""
+    names = estimator.get_params(deep=True)
+    return sorted(n for n in names if n == "random_state" or n.endswith("__random_state"))
+
+
 def set_random_states(estimator: Any, seed: int) -> None:
     """Seed an estimator and everything inside it, as ``random_state`` of each."""
-    parameters = estimator.get_params(deep=True)
-    names = sorted(n for n in parameters if n == "random_state" or n.endswith("__random_state"))
+    names = random_states_of(estimator)
     draws = np.random.default_rng(seed).integers(2**31 - 1, size=len(names))
     if names:
         estimator.set_params(**{n: int(d) for n, d in zip(names, draws, strict=True)})

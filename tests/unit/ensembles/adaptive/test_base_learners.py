@@ -320,6 +320,22 @@ class Deaf(ClassifierMixin, BaseEstimator):
         return self.tree_.predict_proba(X)
 
 
+class DeafAndRandom(Deaf):
+    """Never says the same twice, weights or not."""
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y, sample_weight=None):
+        del sample_weight
+        tree = sklearn.tree.DecisionTreeClassifier(
+            max_depth=3, max_features=1, random_state=self.random_state
+        )
+        self.tree_ = tree.fit(X, y)
+        self.classes_ = self.tree_.classes_
+        return self
+
+
 class DeafToNumbers(RegressorMixin, BaseEstimator):
     """The same for numbers."""
 
@@ -346,6 +362,13 @@ DEAF = {
 @pytest.mark.parametrize("name", DEAF)
 def test_learners_that_ignore_weights_are_found_out(name):
     booster = clone(DEAF[name]).set_params(n_estimators=10)
+    with pytest.raises(WeakLearnerFailed, match=r"answers the same whatever.*mode='resample'"):
+        booster.fit(X2, Y2)
+
+
+@pytest.mark.parametrize("name", [name for name in DEAF if name != "gentle"])
+def test_random_learners_that_ignore_weights_are_found_out(name):
+    booster = clone(DEAF[name]).set_params(n_estimators=10, estimator=DeafAndRandom())
     with pytest.raises(WeakLearnerFailed, match=r"answers the same whatever.*mode='resample'"):
         booster.fit(X2, Y2)
 

@@ -45,6 +45,17 @@ def test_line_search_finds_the_formula_for_plain_votes(variant, n_classes):
     np.testing.assert_allclose(searched.trace_.normalisers, exact.trace_.normalisers, atol=1e-10)
 
 
+def test_line_search_finds_the_least_z_of_plausibilities():
+    exact = AdaBoostClassifier(n_estimators=1, variant="m2").fit(X3, Y3)
+    searched = clone(exact).set_params(alpha="line_search").fit(X3, Y3)
+    least = searched.trace_.normalisers[0]
+    assert least < exact.trace_.normalisers[0] - 1e-3  # plausibilities are no plain votes
+    for factor in (0.99, 1.01):
+        alpha = factor * float(searched.alphas_[0])
+        beside = clone(exact).set_params(alpha=lambda _, alpha=alpha: alpha).fit(X3, Y3)
+        assert beside.trace_.normalisers[0] > least
+
+
 @pytest.mark.parametrize("error", [0.4, 1e-3, 1e-6, 1e-8])
 def test_line_search_finds_large_weights_too(error):
     X, y = np.arange(4.0)[:, None], np.array([0, 1, 0, 1])
