@@ -64,14 +64,17 @@ class AdaBoostClassifier(VoteBooster):
     n_estimators : int
         Rounds.
     learning_rate : float
-        Multiplies the weight of every vote.
+        Multiplies the weight of every vote, or what is added in a round; all votes of "arc_x4"
+        count alike, whatever it is.
     variant : str
         - "discrete": Freund and Schapire (1997); of more than two classes the same as
         - "samme": Zhu, Zou, Rosset and Hastie (2009);
         - "real": half the log-odds of the learner's shares are added, and "samme_r" for more
           classes: the same thing under two names;
         - "gentle", "logit": least squares and Newton's steps; Friedman, Hastie and Tibshirani
-          (2000). The base learner must be a regressor;
+          (2000). The base learner must be a regressor. Responses of "logit" are cut off at 4, as
+          they advise, which makes it more patient with noise than its loss is: it comes through
+          the problem of Long and Servedio, where the uncut one fails;
         - "confidence": votes between -1 and 1, weighed where Z is least; Schapire and Singer
           (1999); two classes;
         - "m1", "m2": Freund and Schapire (1997) for several classes; "mh": yes or no to every
@@ -87,7 +90,8 @@ class AdaBoostClassifier(VoteBooster):
         otherwise boosting stops), boosting stops, or the weights begin anew, up to ten times
         (variants with votes; otherwise boosting stops).
     eps_clip : float
-        Errors count as no smaller than this. A learner without error ends boosting.
+        Errors of votes with a formula ("discrete", "samme", "m1", "m2", "mh") count as no smaller
+        than this. A learner without error ends boosting.
     totally_corrective : bool
         Whether all votes are weighed anew after each round; two classes, "discrete".
     store_weights : bool

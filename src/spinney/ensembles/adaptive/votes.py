@@ -208,15 +208,14 @@ class Confidence(Votes):
         alpha *= self.rules.learning_rate
         normaliser = float((distribution * exp_of(-alpha * products)).sum())
         self._margins += alpha * products
-        largest = abs(alpha) * float(np.abs(products).max())
-        self._total_alpha += largest
+        self._total_alpha += abs(alpha)
         self._weigh()
         return Round(
             members=(hypothesis.member,),
             weights=(alpha,),
             error=(1.0 - abs(edge)) / 2,
             edge=abs(edge),
-            alpha=largest,
+            alpha=abs(alpha),
             normaliser=normaliser,
             objective=self._objective,
             min_margin=float(self._margins.min() / self._total_alpha),

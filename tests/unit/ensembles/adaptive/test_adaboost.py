@@ -10,7 +10,7 @@ from tests.unit.ensembles.adaptive.problems import Contrary, Straight, blobs, er
 
 import spinney
 from spinney import AdaBoostClassifier, DecisionTreeClassifier
-from spinney.datasets import make_toy10, make_xor, make_xor_points
+from spinney.datasets import make_long_servedio, make_toy10, make_xor, make_xor_points
 from spinney.errors import NothingLearnt
 from spinney.theory import margin_theorem, training_error_bounds
 
@@ -255,3 +255,16 @@ def test_totally_corrective_weights_do_not_depend_on_where_they_start():
     F = almost_nothing.decision_function(X) * almost_nothing.alphas_.sum()
     loss = np.exp(-np.where(y == 1, 1, -1) * F).mean()
     assert almost_nothing.trace_.objective[-1] == pytest.approx(loss, rel=1e-12)
+
+
+def test_cut_off_responses_of_logit_come_through_noise_that_defeats_convex_losses():
+    """Long and Servedio's 21 bits with a tenth of the labels turned; errors without noise."""
+    rng = np.random.default_rng(0)
+    train = make_long_servedio(800, noise=0.1, random_state=rng)
+    test = make_long_servedio(4000, noise=0.0, random_state=rng)
+    models = {
+        variant: AdaBoostClassifier(variant=variant, n_estimators=300).fit(train.X, train.y)
+        for variant in ("gentle", "logit")
+    }
+    assert models["gentle"].score(test.X, test.y) < 0.8
+    assert models["logit"].score(test.X, test.y) > 0.97
