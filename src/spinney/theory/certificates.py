@@ -51,6 +51,8 @@ class CertificateReport(Result):
     def title(self) -> str:
         """Say in a line what the table shows."""
         rows = ", of these rows" if self.same_rows else ""
+        if not self.statements:
+            return "the certificate states nothing that could be computed again"
         return f"{len(self.statements)} statements computed again{rows}: all hold"
 
 

@@ -105,8 +105,9 @@ def trace_of(fitted: Any) -> Trace:
     trace = getattr(fitted, "trace_", None)
     if not isinstance(trace, Trace):
         raise InvalidInputType(
-            f"{type(fitted).__name__} has no trace_ of rounds: expected a fitted booster. Call fit "
-            "first, or give an estimator that boosts."
+            f"{type(fitted).__name__} has no trace_ of votes and their weights: expected a fitted "
+            "AdaBoostClassifier, MarginBoostClassifier or RobustBoostClassifier. Call fit first if "
+            "it is one of these."
         )
     if len(trace) == 0:
         raise InvalidInput(
