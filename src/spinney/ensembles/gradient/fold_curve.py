@@ -14,7 +14,7 @@ import numpy as np
 
 from spinney.data.table import Table
 from spinney.ensembles.gradient.plan import Plan
-from spinney.ensembles.gradient.rounds import Booster, RoundSettings
+from spinney.ensembles.gradient.rounds import Booster, Diverged, RoundSettings
 from spinney.ensembles.gradient.rows import BoostingRows, Part
 from spinney.ensembles.gradient.stopping import Measure, StoppingRule
 from spinney.ensembles.gradient.sums import BoostedSum
@@ -154,9 +154,15 @@ def curve_of_folds(
     means, reason = [_mean(table[0], counts)], "max_iter"
     most = settings.max_rounds
     for _ in follow(range(most), most, "round of all folds", verbose=params["verbose"]):
-        for one, rows, grown in zip(boosters, folds, sums, strict=True):
-            one.add_round(grown, rows)
-            grown.end_round()
+        try:
+            for one, rows, grown in zip(boosters, folds, sums, strict=True):
+                one.add_round(grown, rows)
+                grown.end_round()
+        except Diverged:
+            if len(means) == 1:
+                raise
+            reason = "early_stopping"  # the rounds that would follow are worse than all before
+            break
         table.append(_measured(measures, sums))
         means.append(_mean(table[-1], counts))
         if rule.says_stop(means):

@@ -68,6 +68,10 @@ def boost_rounds(booster: "Booster", grown: BoostedSum, watch: Watch | None = No
     return "max_iter"
 
 
+class Diverged(InvalidParameter):
+    """Rounds made derivatives infinite: with this learning rate there are no more."""
+
+
 class Booster:
     """Adds rounds to sums, which train on the same rows or on others of one table of bins."""
 
@@ -182,7 +186,7 @@ def _refuse_divergence(
             "apart for 32 bits. Multiply y by a constant."
         )
     overshoots = loss.has_exact_steps and not settings.exact_steps
-    raise InvalidParameter(
+    raise Diverged(
         f"learning_rate={settings.learning_rate!r}: after {number} rounds derivatives of the loss "
         "are beyond what 32 bits hold, because steps lead farther and farther away. Lower "
         "learning_rate; 1.0 takes the whole step, and less is usual."
