@@ -88,7 +88,8 @@ void PackedGradients::fill(const GradientInput& input, std::span<const std::uint
                      ? static_cast<double>(sum_rows(
                            n_all, rows, n_threads, [&](std::size_t i) { return input.weights[i]; }))
                      : static_cast<double>(rows.empty() ? n_all : rows.size());
-    most_repeats_ = repeats ? *std::ranges::max_element(input.weights) : 1;
+    most_repeats_ = 1;  // at least: all weights may be 0
+    if (repeats) most_repeats_ = std::max(most_repeats_, *std::ranges::max_element(input.weights));
     const bool known = rows.empty() && input.largest_gradient >= 0.0F;
     largest_gradient_ = known ? input.largest_gradient : largest(input.gradients, rows, n_threads);
     largest_hessian_ = !has_hessians_ ? 1.0F
