@@ -72,9 +72,7 @@ class AdaBoostClassifier(VoteBooster):
         - "real": half the log-odds of the learner's shares are added, and "samme_r" for more
           classes: the same thing under two names;
         - "gentle", "logit": least squares and Newton's steps; Friedman, Hastie and Tibshirani
-          (2000). The base learner must be a regressor. Responses of "logit" are cut off at 4, as
-          they advise, which makes it more patient with noise than its loss is: it comes through
-          the problem of Long and Servedio, where the uncut one fails;
+          (2000). The base learner must be a regressor;
         - "confidence": votes between -1 and 1, weighed where Z is least; Schapire and Singer
           (1999); two classes;
         - "m1", "m2": Freund and Schapire (1997) for several classes; "mh": yes or no to every
@@ -92,6 +90,10 @@ class AdaBoostClassifier(VoteBooster):
     eps_clip : float
         Errors of votes with a formula ("discrete", "samme", "m1", "m2", "mh") count as no smaller
         than this. A learner without error ends boosting.
+    largest_response : float or None
+        Where the working responses of "logit" are cut off; None for nowhere. Its inventors advise
+        2 to 4, for the sake of numbers. The cut also makes it more patient with noise than its
+        loss is: it comes through the problem of Long and Servedio, where the uncut one fails.
     totally_corrective : bool
         Whether all votes are weighed anew after each round; two classes, "discrete".
     store_weights : bool
@@ -142,6 +144,7 @@ class AdaBoostClassifier(VoteBooster):
         "alpha": Checked("'exact', 'line_search' or a function of the weighted error"),
         "on_weak_failure": Choice(("reverse", "stop", "reset")),
         "eps_clip": RealNumber(0.0, 0.5, above=True, below=True),
+        "largest_response": either(RealNumber(0.0, above=True), Nothing("no cut")),
         "totally_corrective": Boolean(),
         "store_weights": Boolean(),
         "early_stopping": either(Choice(STOPPING), Nothing("all rounds")),
@@ -161,6 +164,7 @@ class AdaBoostClassifier(VoteBooster):
         alpha: Any = "exact",
         on_weak_failure: str = "reverse",
         eps_clip: float = 1e-10,
+        largest_response: float | None = 4.0,
         totally_corrective: bool = False,
         store_weights: bool = False,
         early_stopping: str | None = None,
@@ -182,6 +186,7 @@ class AdaBoostClassifier(VoteBooster):
         self.alpha = alpha
         self.on_weak_failure = on_weak_failure
         self.eps_clip = eps_clip
+        self.largest_response = largest_response
         self.totally_corrective = totally_corrective
         self.store_weights = store_weights
         self.early_stopping = early_stopping
@@ -244,6 +249,7 @@ class AdaBoostClassifier(VoteBooster):
             alpha=self.alpha,
             learning_rate=self.learning_rate,
             eps_clip=self.eps_clip,
+            largest_response=self.largest_response,
             on_weak_failure=self.on_weak_failure,
         )
         if rows.n_classes == 1:

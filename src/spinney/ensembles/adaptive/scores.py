@@ -16,8 +16,6 @@ from spinney.model.elementary import exact_log, log_of
 from spinney.model.links import apply_link
 from spinney.typing import FloatArray
 
-LARGEST_RESPONSE = 4.0
-"""LogitBoost's working responses are cut off here, as Friedman, Hastie and Tibshirani advise."""
 LEAST_CURVATURE = 1e-12
 
 
@@ -190,7 +188,10 @@ class Logit(Gentle):
         n_scores = self._scores.shape[1]
         truth = np.eye(self.rows.n_classes)[self.rows.codes][:, -n_scores:]
         curvatures = np.maximum(shares * (1 - shares), LEAST_CURVATURE)
-        responses = np.clip((truth - shares) / curvatures, -LARGEST_RESPONSE, LARGEST_RESPONSE)
+        responses = (truth - shares) / curvatures
+        largest = self.rules.largest_response
+        if largest is not None:
+            responses = np.clip(responses, -largest, largest)
         members: list[object] = []
         fits = np.empty_like(self._scores)
         for k in range(n_scores):

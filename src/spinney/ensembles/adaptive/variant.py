@@ -54,6 +54,7 @@ class Rules:
     alpha: Alpha = "exact"
     learning_rate: float = 1.0
     eps_clip: float = 1e-10
+    largest_response: float | None = 4.0
     on_weak_failure: str = "reverse"
 
 
