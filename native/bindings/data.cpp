@@ -1,8 +1,10 @@
 #include <limits>
+#include <optional>
 
 #include "native/base/failure.hpp"
 #include "native/bindings/arrays.hpp"
 #include "native/data/bin_mapper.hpp"
+#include "native/data/nonzero_columns.hpp"
 #include "native/data/quantile_cuts.hpp"
 #include "native/data/sparse_bins.hpp"
 
@@ -72,6 +74,21 @@ void add_sparse(Columns& self, const Array<std::int32_t>& rows, const AnyColumn&
                              .is_sparse = true});
 }
 
+template <class T>
+nb::tuple nonzero_parts(const AnyMatrix& matrix, std::size_t one_in, int n_threads) {
+    const MatrixView<T> view{static_cast<const T*>(matrix.data()), matrix.shape(0), matrix.shape(1),
+                             static_cast<std::ptrdiff_t>(matrix.stride(0)),
+                             static_cast<std::ptrdiff_t>(matrix.stride(1))};
+    std::optional<NonzeroColumns<T>> found;
+    {
+        nb::gil_scoped_release unlocked;
+        found = nonzero_columns(view, one_in, n_threads);
+    }
+    if (!found) return nb::make_tuple();
+    return nb::make_tuple(give(std::move(found->starts)), give(std::move(found->rows)),
+                          give(std::move(found->values)));
+}
+
 std::vector<FeatureBins> make_mapper(const nb::list& features) {
     std::vector<FeatureBins> mapper;
     mapper.reserve(nb::len(features));
@@ -106,6 +123,16 @@ void bind_data(nb::module_& module) {
         .def("add_sparse", &add_sparse, "rows"_a.noconvert(), "values"_a.noconvert(),
              nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
         .def_prop_ro("n_features", [](const Columns& self) { return self.features.size(); });
+
+    module.def(
+        "nonzero_columns",
+        [](const AnyMatrix& matrix, std::size_t one_in, int n_threads) {
+            return value_type(matrix.dtype()) == ValueType::kFloat32
+                       ? nonzero_parts<float>(matrix, one_in, n_threads)
+                       : nonzero_parts<double>(matrix, one_in, n_threads);
+        },
+        "matrix"_a.noconvert(), "one_in"_a, "n_threads"_a,
+        "Starts of columns, rows and values that are not zero; empty unless these are few.");
 
     module.def(
         "find_cuts",

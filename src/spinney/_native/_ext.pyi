@@ -34,6 +34,11 @@ class Columns:
     @property
     def n_features(self) -> int: ...
 
+def nonzero_columns(matrix: Annotated[NDArray, dict(shape=(None, None), device='cpu', writable=False)], one_in: int, n_threads: int) -> tuple:
+    """
+    Starts of columns, rows and values that are not zero; empty unless these are few.
+    """
+
 def find_cuts(columns: Columns, weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bins: int, sample_rows: int, n_threads: int) -> list:
     """Cut points of every feature; weights empty or one integer per row."""
 

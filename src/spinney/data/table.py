@@ -81,6 +81,17 @@ class Column:
             self, values=self.values[place[hit]], rows=np.flatnonzero(hit).astype(np.int32)
         )
 
+    def keep(self, rows: AnyArray, places: AnyArray) -> "Column":
+        """Copy increasing rows; ``places`` is where each row of the table goes, -1 for nowhere.
+
+        Of a sparse column only its stored values are looked at, and not every row.
+        """
+        if self.rows is None:
+            return self.take(rows)
+        to = places[self.rows]
+        kept = to >= 0
+        return replace(self, values=self.values[kept], rows=to[kept])
+
     def forget_unused_levels(self) -> "Column":
         """Keep only the levels that occur; those that lost their rows are as if never seen."""
         codes, levels = self.values, self.levels
@@ -172,7 +183,12 @@ class Table:
         if self.matrix is not None:
             names = self.names if self.names_given else None
             return Table.from_matrix(self.matrix[chosen], kind=self._kind, names=names)
-        columns = [column.take(chosen) for column in self.columns]
+        places = np.full(self.n_rows, -1, np.int32)
+        if len(chosen) < 2 or bool((np.diff(chosen) > 0).all()):
+            places[chosen] = np.arange(len(chosen), dtype=np.int32)
+            columns = [column.keep(chosen, places) for column in self.columns]
+        else:
+            columns = [column.take(chosen) for column in self.columns]
         return Table(len(chosen), columns, names_given=self.names_given)
 
     def forget_unused_levels(self) -> "Table":

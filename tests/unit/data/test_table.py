@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from spinney.data.table import Column, Kind, Table
 from spinney.errors import InvalidInput
@@ -68,3 +69,16 @@ def test_select_by_name_and_position():
     assert table.select(["c", 0]).names == ("c", "a")
     with pytest.raises(InvalidInput, match=r"'colour'.*Did you mean 'color'"):
         Table.from_matrix(np.ones((1, 1)), names=("color",)).select(["colour"])
+
+
+def test_increasing_rows_of_sparse_columns_are_those_of_the_dense_ones():
+    rng = np.random.default_rng(0)
+    dense = np.where(rng.random(50) < 0.3, rng.normal(size=50), 0.0)
+    stored = np.flatnonzero(dense).astype(np.int32)
+    column = Column("a", Kind.NUMERIC, dense[stored], rows=stored)
+    table = Table(50, [column], names_given=True)
+    for rows in (rng.random(50) < 0.5, [], [49], slice(3, 40, 2), [5, 3, 3], slice(None, None, -1)):
+        chosen = np.asarray(rows, int) if isinstance(rows, list) else rows
+        taken = table.take(chosen)
+        assert taken.columns[0].rows.dtype == np.int32
+        assert_array_equal(taken.columns[0].dense(taken.n_rows), dense[chosen])

@@ -11,6 +11,7 @@ import numpy as np
 from spinney.data.binning import BinnedTable, CategoryBins, FeatureBins
 from spinney.data.derivation import UNSEEN, Derivation
 from spinney.data.fixed_point import exact_total
+from spinney.data.nonzero import without_zeros
 from spinney.data.table import Table
 from spinney.data.target import Target, read_labels, read_numbers
 from spinney.data.weights import read_weights
@@ -123,9 +124,9 @@ def arrange_rows(
     if isinstance(reading.table, TableRows):
         binned = reading.table.binned(settings.max_bins, settings.n_threads)
     else:
-        binned = reading.binner(settings, train.rows).transform(
-            reading.table, n_threads=settings.n_threads
-        )
+        sparse = replace(reading, table=without_zeros(reading.table, settings.n_threads))
+        binner = sparse.binner(settings, train.rows)
+        binned = binner.transform(sparse.table, n_threads=settings.n_threads)
     arranged = BoostingRows(
         reading.target, binned, [reading.table], y, weights, factors, train, validation, offset
     )
