@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "native/base/failure.hpp"
+
 namespace spinney {
 namespace {
 
@@ -10,16 +12,35 @@ constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-FeatureRows::FeatureRows(const ForestArrays& forest, std::size_t room)
+void Players::check(const ForestArrays& forest) const {
+    const auto is_known = [this](std::int32_t player) {
+        return player >= 0 && static_cast<std::size_t>(player) < n;
+    };
+    const bool is_whole =
+        of_feature.empty() ? n == forest.n_features : of_feature.size() == forest.n_features;
+    if (!is_whole || !std::all_of(of_feature.begin(), of_feature.end(), is_known)) {
+        throw Failure(FailureKind::kInvalidInput, "every feature needs a player");
+    }
+}
+
+FeatureRows::FeatureRows(const ForestArrays& forest, std::size_t room, const Players& players)
     : forest_(forest),
       room_((room + kRowGroup - 1) / kRowGroup * kRowGroup),
       slot_(forest.n_features, forest.n_features) {
+    players.check(forest);
+    std::vector<std::size_t> number(players.n, players.n);
     for (const std::int32_t signed_feature : forest.feature) {
         if (signed_feature < 0) continue;
         const auto feature = static_cast<std::size_t>(signed_feature);
         if (slot_[feature] < forest.n_features) continue;
         slot_[feature] = used_.size();
         used_.push_back(feature);
+        const std::size_t given = players.of(feature);
+        if (number[given] == players.n) {
+            number[given] = players_.size();
+            players_.push_back(given);
+        }
+        player_of_.push_back(number[given]);
     }
     values_.assign(used_.size() * room_, kMissing);
 }

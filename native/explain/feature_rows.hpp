@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "native/data/columns.hpp"
@@ -13,12 +14,28 @@ namespace spinney {
 /// Rows are worked on in groups of this many, the widest vector of doubles any kernel has.
 inline constexpr std::size_t kRowGroup = 8;
 
+/// Who gets a share of a score: every feature, or several features together, such as all that were
+/// derived from one column.
+struct Players {
+    std::span<const std::int32_t> of_feature;  ///< empty: each its own
+    std::size_t n = 0;
+
+    static Players each_feature(const ForestArrays& forest) { return {{}, forest.n_features}; }
+
+    /// Throws Failure(kInvalidInput) unless every feature of the forest has a player.
+    void check(const ForestArrays& forest) const;
+    std::size_t of(std::size_t feature) const {
+        return of_feature.empty() ? feature : static_cast<std::size_t>(of_feature[feature]);
+    }
+};
+
 /// Numbers as they are, categories as their bin, missing as NaN. Features that no node splits on
-/// have no slot: nothing is ever said about them.
+/// have no slot: nothing is ever said about them. Players of features with a slot are numbered
+/// anew, without gaps.
 class FeatureRows {
   public:
     /// Room for `room` rows, rounded up to whole groups; all missing at first.
-    FeatureRows(const ForestArrays& forest, std::size_t room);
+    FeatureRows(const ForestArrays& forest, std::size_t room, const Players& players);
 
     /// Reads n rows from `first` on into the places from `at` on. Failure(kInvalidInput) if the
     /// table does not have the features of the forest.
@@ -26,7 +43,10 @@ class FeatureRows {
 
     std::size_t room() const { return room_; }
     std::size_t n_slots() const { return used_.size(); }
-    std::size_t feature(std::size_t slot) const { return used_[slot]; }
+    std::size_t n_players() const { return players_.size(); }
+    std::size_t player_of(std::size_t slot) const { return player_of_[slot]; }
+    /// A player of this numbering, as the caller numbers them.
+    std::size_t given(std::size_t player) const { return players_[player]; }
     std::size_t slot(std::size_t feature) const { return slot_[feature]; }
     const double* values(std::size_t slot) const { return values_.data() + slot * room_; }
 
@@ -39,6 +59,8 @@ class FeatureRows {
     std::size_t room_;
     std::vector<std::size_t> slot_;  ///< of each feature; n_features if unused
     std::vector<std::size_t> used_;
+    std::vector<std::size_t> player_of_;  ///< of each slot
+    std::vector<std::size_t> players_;    ///< as given
     std::vector<double> values_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostRows = 2048;
 constexpr std::size_t kFewestRows = 16;
 
-/// What one of `own` features gets that the row alone satisfies, when the background alone
+/// What one of `own` players gets that the row alone satisfies, when the background alone
 /// satisfies `other` ones: the share of orders in which it comes last of the own and before all
 /// of the other, (own - 1)! other! / (own + other)!.
 class OrderShares {
@@ -37,10 +37,12 @@ class OrderShares {
 
 class Comparison {
   public:
-    Comparison(const ForestArrays& forest, const Background& background, std::size_t most_rows)
+    Comparison(const ForestArrays& forest, const Background& background, const Players& players,
+               std::size_t most_rows)
         : forest_(forest),
           background_(background),
-          rows_(forest, most_rows + background.columns.n_rows),
+          n_players_(players.n),
+          rows_(forest, most_rows + background.columns.n_rows, players),
           walk_(forest, rows_) {}
 
     /// Adds the values of n rows, which must be 0; values: those of the first of them.
@@ -57,7 +59,7 @@ class Comparison {
     }
 
   private:
-    /// Fills effects_ for every group of rows: what each feature of the path adds, for a leaf of 1.
+    /// Fills effects_ for every group of rows: what each player of the path adds, for a leaf of 1.
     void compare(std::size_t n) {
         const std::size_t d = walk_.size();
         there_.build(walk_.meets(), d, 0, n_background_);
@@ -75,8 +77,8 @@ class Comparison {
         }
     }
 
-    /// A mixture of the two rows reaches the leaf if it takes every feature that only one of them
-    /// satisfies from that one; a feature that neither satisfies keeps all mixtures away.
+    /// A mixture of the two rows reaches the leaf if it takes every player that only one of them
+    /// satisfies from that one; a player that neither satisfies keeps all mixtures away.
     void add_pair(std::span<const std::uint64_t> own, std::span<const std::uint64_t> other,
                   double weight, double* effects) {
         std::size_t n_own = 0;
@@ -102,19 +104,20 @@ class Comparison {
 
     void add(const LeafValues& leaf, std::size_t n, double* values) const {
         const std::size_t d = walk_.size();
-        const std::size_t width = forest_.n_features * forest_.n_outputs;
+        const std::size_t width = n_players_ * forest_.n_outputs;
         for (std::size_t i = 0; i < n; ++i) {
             const double* effects = effects_.data() + here_.group(i) * d;
             double* to = values + i * width + leaf.first_output();
             for (std::size_t j = 0; j < d; ++j) {
-                double* feature = to + rows_.feature(walk_.slots()[j]) * forest_.n_outputs;
-                for (std::size_t k = 0; k < leaf.size(); ++k) feature[k] += leaf[k] * effects[j];
+                double* player = to + rows_.given(walk_.players()[j]) * forest_.n_outputs;
+                for (std::size_t k = 0; k < leaf.size(); ++k) player[k] += leaf[k] * effects[j];
             }
         }
     }
 
     const ForestArrays& forest_;
     const Background& background_;
+    std::size_t n_players_;
     std::size_t n_background_ = 0;
     FeatureRows rows_;
     PathWalk walk_;
@@ -128,17 +131,18 @@ class Comparison {
 }  // namespace
 
 void interventional_values(const ForestArrays& forest, const Columns& columns,
-                           const Background& background, std::span<double> values, int n_threads) {
+                           const Background& background, const Players& players,
+                           std::span<double> values, int n_threads) {
     if (background.share.size() != background.columns.n_rows) {
         throw Failure(FailureKind::kInvalidInput, "the background has another number of shares");
     }
-    const std::size_t width = forest.n_features * forest.n_outputs;
+    const std::size_t width = players.n * forest.n_outputs;
     const auto threads = static_cast<std::size_t>(std::max(1, n_threads));
     // What a row gets does not depend on its company, so tasks may be of any size.
     const std::size_t fair = (columns.n_rows + threads - 1) / threads;
     const std::size_t task_rows = std::clamp(fair, kFewestRows, kMostRows);
     parallel_blocks(n_threads, columns.n_rows, task_rows, [&](std::size_t begin, std::size_t end) {
-        Comparison comparison(forest, background, end - begin);
+        Comparison comparison(forest, background, players, end - begin);
         comparison.explain(columns, begin, end - begin, values.data() + begin * width);
     });
 }

@@ -10,7 +10,7 @@ PathWalk::PathWalk(const ForestArrays& forest, const FeatureRows& rows)
     : forest_(forest),
       rows_(rows),
       split_(SPINNEY_PATH_KERNEL(path_split)),
-      place_(rows.n_slots(), rows.n_slots()),
+      place_(rows.n_players(), rows.n_players()),
       words_(1, std::vector<std::int64_t>(rows.room(), -1)) {}
 
 void PathWalk::go_back(std::size_t depth) {
@@ -19,8 +19,8 @@ void PathWalk::go_back(std::size_t depth) {
         const Change change = changes_.back();
         changes_.pop_back();
         if (change.is_new) {
-            place_[slot_.back()] = rows_.n_slots();
-            slot_.pop_back();
+            place_[player_.back()] = rows_.n_players();
+            player_.pop_back();
             share_.pop_back();
             meets_.pop_back();
         } else {
@@ -32,14 +32,15 @@ void PathWalk::go_back(std::size_t depth) {
 
 void PathWalk::enter(const Step& step) {
     const std::size_t slot = rows_.slot(static_cast<std::size_t>(forest_.feature[step.parent]));
-    const bool is_new = place_[slot] == rows_.n_slots();
+    const std::size_t player = rows_.player_of(slot);
+    const bool is_new = place_[player] == rows_.n_players();
     if (is_new) {
-        place_[slot] = slot_.size();
-        slot_.push_back(slot);
+        place_[player] = player_.size();
+        player_.push_back(player);
         share_.push_back(1.0);
         meets_.push_back(words_.front().data());
     }
-    const std::size_t place = place_[slot];
+    const std::size_t place = place_[player];
     changes_.push_back({place, share_[place], meets_[place], is_new});
     if (words_.size() <= step.depth) words_.emplace_back(rows_.room());
     std::int64_t* meets = words_[step.depth].data();

@@ -1,5 +1,5 @@
-/// A walk to every leaf of a tree that carries, for a block of rows, what each feature on the way
-/// demands.
+/// A walk to every leaf of a tree that carries, for a block of rows, what it demands of each player
+/// on the way.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@
 
 namespace spinney {
 
-/// The path has one entry per different feature, in the order in which they first occur: two nodes
-/// on the same feature make one condition. Entries are put up and taken back as the walk goes, so
-/// it costs two passes over the rows per node and memory in proportion to the depth.
+/// The path has one entry per different player, in the order in which they first occur: two nodes
+/// on features of the same player make one condition. Entries are put up and taken back as the walk
+/// goes, so it costs two passes over the rows per node and memory in proportion to the depth.
 class PathWalk {
   public:
-    /// Borrows both. Without rows (room 0) the walk still gives features and shares.
+    /// Borrows both. Without rows (room 0) the walk still gives players and shares.
     PathWalk(const ForestArrays& forest, const FeatureRows& rows);
 
     /// Calls visit(node) at every leaf of a tree, in order; the path is then that of the leaf.
@@ -42,8 +42,8 @@ class PathWalk {
         }
     }
 
-    std::size_t size() const { return slot_.size(); }
-    std::span<const std::size_t> slots() const { return slot_; }  ///< as FeatureRows numbers them
+    std::size_t size() const { return player_.size(); }
+    std::span<const std::size_t> players() const { return player_; }  ///< as FeatureRows has them
     std::span<const double> shares() const { return share_; }
     const std::int64_t* const* meets() const { return meets_.data(); }
 
@@ -73,10 +73,10 @@ class PathWalk {
     const ForestArrays& forest_;
     const FeatureRows& rows_;
     SplitKernel* split_;
-    std::vector<std::size_t> slot_;
+    std::vector<std::size_t> player_;
     std::vector<double> share_;
     std::vector<const std::int64_t*> meets_;
-    std::vector<std::size_t> place_;  ///< of each slot on the path; n_slots: not there
+    std::vector<std::size_t> place_;  ///< of each player on the path; n_players: not there
     std::vector<Change> changes_;
     std::vector<Step> waiting_;
     std::vector<std::vector<std::int64_t>> words_;  ///< one per depth; those of the root are ones

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kBlockRows = 32;
 constexpr std::size_t kTaskRows = 4 * kBlockRows;
 
-/// Rules for the numbers of different features that paths have, each made when first needed: to
+/// Rules for the numbers of different players that paths have, each made when first needed: to
 /// look for them beforehand would take as long as explaining a row.
 class Rules {
   public:
@@ -37,9 +37,10 @@ class Rules {
 /// What one task needs to explain blocks of rows.
 class Explainer {
   public:
-    Explainer(const ForestArrays& forest, bool with_pairs, std::size_t most_rows)
+    Explainer(const ForestArrays& forest, const Players& players, bool with_pairs,
+              std::size_t most_rows)
         : forest_(forest),
-          rows_(forest, std::min(most_rows, kBlockRows)),
+          rows_(forest, std::min(most_rows, kBlockRows), players),
           room_(rows_.room()),
           walk_(forest, rows_),
           with_pairs_(with_pairs),
@@ -48,10 +49,10 @@ class Explainer {
           add_kernel_(SPINNEY_PATH_KERNEL(path_add)) {}
 
     void explain(const Columns& columns, std::size_t first, std::size_t n) {
-        const std::size_t n_slots = rows_.n_slots();
+        const std::size_t n_players = rows_.n_players();
         rows_.read(columns, first, n);
-        sums_.assign(n_slots * forest_.n_outputs * room_, 0.0);
-        if (with_pairs_) pair_sums_.assign(pair(n_slots, 0) * forest_.n_outputs * room_, 0.0);
+        sums_.assign(n_players * forest_.n_outputs * room_, 0.0);
+        if (with_pairs_) pair_sums_.assign(pair(n_players, 0) * forest_.n_outputs * room_, 0.0);
         for (std::size_t tree = 0; tree < forest_.n_trees(); ++tree) {
             walk_.each_leaf(tree,
                             [&](std::size_t leaf) { add_leaf(LeafValues(forest_, tree, leaf)); });
@@ -60,17 +61,17 @@ class Explainer {
 
     const FeatureRows& rows() const { return rows_; }
 
-    double sum(std::size_t slot, std::size_t output, std::size_t row) const {
-        return sums_[(slot * forest_.n_outputs + output) * room_ + row];
+    double sum(std::size_t player, std::size_t output, std::size_t row) const {
+        return sums_[(player * forest_.n_outputs + output) * room_ + row];
     }
-    double pair_sum(std::size_t slot, std::size_t other, std::size_t output,
+    double pair_sum(std::size_t player, std::size_t other, std::size_t output,
                     std::size_t row) const {
-        const std::size_t both = pair(std::max(slot, other), std::min(slot, other));
+        const std::size_t both = pair(std::max(player, other), std::min(player, other));
         return pair_sums_[(both * forest_.n_outputs + output) * room_ + row];
     }
 
   private:
-    /// Pairs of slots in the lower triangle, row by row.
+    /// Pairs of players in the lower triangle, row by row.
     static std::size_t pair(std::size_t larger, std::size_t smaller) {
         return (larger * larger - larger) / 2 + smaller;
     }
@@ -84,13 +85,13 @@ class Explainer {
         const LeafTask task{walk_.meets(), walk_.shares().data(), d, points,
                             room_,         scratch_.data()};
         effects_kernel_(task, effects_.data());
-        for (std::size_t k = 0; k < d; ++k) add(values, k, walk_.slots()[k], sums_);
+        for (std::size_t k = 0; k < d; ++k) add(values, k, walk_.players()[k], sums_);
         if (!with_pairs_) return;
         pairs_kernel_(task, effects_.data());
         for (std::size_t j = 0, at = 0; j < d; ++j) {
             for (std::size_t k = j + 1; k < d; ++k, ++at) {
-                const std::size_t one = walk_.slots()[j];
-                const std::size_t two = walk_.slots()[k];
+                const std::size_t one = walk_.players()[j];
+                const std::size_t two = walk_.players()[k];
                 add(values, at, pair(std::max(one, two), std::min(one, two)), pair_sums_);
             }
         }
@@ -122,10 +123,10 @@ class Explainer {
 
 /// Calls give(explainer, row of the table, row of the block) for every row, on all threads.
 template <class Give>
-void each_row(const ForestArrays& forest, const Columns& columns, bool with_pairs, int n_threads,
-              const Give& give) {
+void each_row(const ForestArrays& forest, const Columns& columns, const Players& players,
+              bool with_pairs, int n_threads, const Give& give) {
     parallel_blocks(n_threads, columns.n_rows, kTaskRows, [&](std::size_t begin, std::size_t end) {
-        Explainer explainer(forest, with_pairs, end - begin);
+        Explainer explainer(forest, players, with_pairs, end - begin);
         for (std::size_t first = begin; first < end; first += kBlockRows) {
             const std::size_t n = std::min(kBlockRows, end - first);
             explainer.explain(columns, first, n);
@@ -138,7 +139,7 @@ void each_row(const ForestArrays& forest, const Columns& columns, bool with_pair
 
 std::vector<double> shapley_base(const ForestArrays& forest) {
     std::vector<double> base(forest.baseline.begin(), forest.baseline.end());
-    const FeatureRows no_rows(forest, 0);
+    const FeatureRows no_rows(forest, 0, Players::each_feature(forest));
     PathWalk walk(forest, no_rows);
     for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
         walk.each_leaf(tree, [&](std::size_t leaf) {
@@ -153,46 +154,45 @@ std::vector<double> shapley_base(const ForestArrays& forest) {
     return base;
 }
 
-void shapley_values(const ForestArrays& forest, const Columns& columns, std::span<double> values,
-                    int n_threads) {
-    const std::size_t width = forest.n_features * forest.n_outputs;
-    each_row(forest, columns, false, n_threads,
+void shapley_values(const ForestArrays& forest, const Columns& columns, const Players& players,
+                    std::span<double> values, int n_threads) {
+    const std::size_t width = players.n * forest.n_outputs;
+    each_row(forest, columns, players, false, n_threads,
              [&](const Explainer& explainer, std::size_t row, std::size_t i) {
-                 for (std::size_t slot = 0; slot < explainer.rows().n_slots(); ++slot) {
+                 for (std::size_t player = 0; player < explainer.rows().n_players(); ++player) {
                      double* to = values.data() + row * width +
-                                  explainer.rows().feature(slot) * forest.n_outputs;
+                                  explainer.rows().given(player) * forest.n_outputs;
                      for (std::size_t k = 0; k < forest.n_outputs; ++k) {
-                         to[k] = explainer.sum(slot, k, i);
+                         to[k] = explainer.sum(player, k, i);
                      }
                  }
              });
 }
 
 void shapley_interactions(const ForestArrays& forest, const Columns& columns,
-                          std::span<double> values, int n_threads) {
-    const std::size_t n_features = forest.n_features;
+                          const Players& players, std::span<double> values, int n_threads) {
     const auto give = [&](const Explainer& explainer, std::size_t row, std::size_t i,
-                          std::size_t slot, std::size_t k) {
+                          std::size_t player, std::size_t k) {
         const FeatureRows& rows = explainer.rows();
-        const std::size_t matrix_row = row * n_features + rows.feature(slot);
-        double rest = explainer.sum(slot, k, i);
+        const std::size_t matrix_row = row * players.n + rows.given(player);
+        double rest = explainer.sum(player, k, i);
         const auto place = [&](std::size_t other) {
-            const std::size_t at = matrix_row * n_features + rows.feature(other);
+            const std::size_t at = matrix_row * players.n + rows.given(other);
             return values.data() + at * forest.n_outputs + k;
         };
-        for (std::size_t other = 0; other < rows.n_slots(); ++other) {
-            if (other == slot) continue;
-            const double both = explainer.pair_sum(slot, other, k, i);
+        for (std::size_t other = 0; other < rows.n_players(); ++other) {
+            if (other == player) continue;
+            const double both = explainer.pair_sum(player, other, k, i);
             *place(other) = both;
             rest -= both;
         }
-        *place(slot) = rest;
+        *place(player) = rest;
     };
-    each_row(forest, columns, true, n_threads,
+    each_row(forest, columns, players, true, n_threads,
              [&](const Explainer& explainer, std::size_t row, std::size_t i) {
-                 for (std::size_t slot = 0; slot < explainer.rows().n_slots(); ++slot) {
+                 for (std::size_t player = 0; player < explainer.rows().n_players(); ++player) {
                      for (std::size_t k = 0; k < forest.n_outputs; ++k) {
-                         give(explainer, row, i, slot, k);
+                         give(explainer, row, i, player, k);
                      }
                  }
              });

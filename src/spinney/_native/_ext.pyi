@@ -212,14 +212,14 @@ def apply_link(link: str, scores: Annotated[NDArray[numpy.float64], dict(shape=(
 def shapley_base(forest: Forest) -> NDArray[numpy.float64]:
     """Raw scores when no feature is known; (n_outputs)."""
 
-def shapley_values(forest: Forest, columns: Columns, n_threads: int) -> NDArray[numpy.float64]:
-    """Path-dependent Shapley values; (n_rows, n_features, n_outputs)."""
+def shapley_values(forest: Forest, columns: Columns, players: tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], int], n_threads: int) -> NDArray[numpy.float64]:
+    """Path-dependent Shapley values; (n_rows, n_players, n_outputs)."""
 
-def shapley_interactions(forest: Forest, columns: Columns, n_threads: int) -> NDArray[numpy.float64]:
-    """Shapley interactions; (n_rows, n_features, n_features, n_outputs)."""
+def shapley_interactions(forest: Forest, columns: Columns, players: tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], int], n_threads: int) -> NDArray[numpy.float64]:
+    """Shapley interactions; (n_rows, n_players, n_players, n_outputs)."""
 
-def interventional_values(forest: Forest, columns: Columns, background: Columns, shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> NDArray[numpy.float64]:
-    """Shapley values against a background; (n_rows, n_features, n_outputs)."""
+def interventional_values(forest: Forest, columns: Columns, background: Columns, shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], players: tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], int], n_threads: int) -> NDArray[numpy.float64]:
+    """Shapley values against a background; (n_rows, n_players, n_outputs)."""
 
 class TreeSettings:
     """How one tree may grow."""

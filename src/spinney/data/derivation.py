@@ -148,6 +148,30 @@ class Derivation:
                 sums[place] += numbers / len(feature.places)
         return np.moveaxis(sums, 0, axis)
 
+    @cached_property
+    def players(self) -> tuple[AnyArray, int]:
+        """Who speaks for each derived feature: the feature of the user, or the pair itself.
+
+        Behind the features of the user stands a player for every pair of them; their number is
+        the second part.
+        """
+        n_inputs = self.inputs.n_features
+        pairs = [f.places for f in self.features if len(f.places) > 1]
+        number = {places: n_inputs + n for n, places in enumerate(dict.fromkeys(pairs))}
+        speaking = [number.get(f.places, f.places[0]) for f in self.features]
+        return np.array(speaking, np.int32), n_inputs + len(number)
+
+    def of_users(self, values: AnyArray, axis: int) -> FloatArray:
+        """Give what players got to the features of the user, half of what a pair got to each."""
+        along = np.moveaxis(values, axis, 0)
+        sums = along[: self.inputs.n_features].copy()
+        speaking, _ = self.players
+        for player in range(len(sums), len(along)):
+            pair = self.features[int(np.argmax(speaking == player))].places
+            for place in pair:
+                sums[place] += along[player] / len(pair)
+        return np.moveaxis(sums, 0, axis)
+
     def signs(self, of_inputs: Sequence[int] | None) -> tuple[int, ...] | None:
         """Give monotone signs of the derived features: those of copies."""
         if of_inputs is None:

@@ -101,7 +101,7 @@ def split_importance(fitted: Any, *, normalise: bool = True) -> Importances:
 
 
 def _of_splits(shared: Shared, totals: FloatArray, what: str, *, normalise: bool) -> Importances:
-    totals = shared.by_feature(totals, 0)
+    totals = shared.by_feature(totals)
     values = totals / (totals.sum() or 1.0) if normalise else totals
     kind = f"share of the total {what}" if normalise else f"total {what}"
     return Importances(kind, shared.names, freeze(values), None)

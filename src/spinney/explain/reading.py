@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.data.schema import FeatureSchema
@@ -15,7 +16,7 @@ from spinney.model.forest import Output
 from spinney.model.isolation import IsolationTrees
 from spinney.model.leaf_rows import LeafRowForest
 from spinney.model.links import BINARY_LINKS
-from spinney.typing import FloatArray, TableLike
+from spinney.typing import AnyArray, FloatArray, TableLike
 
 
 def model_of(fitted: Any) -> Model | None:
@@ -78,11 +79,24 @@ class Shared:
             return self.model.read(X, name)
         return self.model.conform(X, name)
 
-    def by_feature(self, values: FloatArray, *axes: int) -> FloatArray:
-        """Add values up that belong to what was derived from one feature, along some axes."""
+    @property
+    def players(self) -> tuple[AnyArray, int]:
+        """Who gets a share for each feature of the trees, none for each its own; how many."""
+        if isinstance(self.model, DerivedForest):
+            return self.model.derivation.players
+        return np.empty(0, np.int32), len(self.names)
+
+    def from_players(self, values: FloatArray, *axes: int) -> FloatArray:
+        """Give what players got to the features of the user, along some axes."""
         if isinstance(self.model, DerivedForest):
             for axis in axes:
-                values = self.model.derivation.shared_out(values, axis)
+                values = self.model.derivation.of_users(values, axis)
+        return values
+
+    def by_feature(self, values: FloatArray) -> FloatArray:
+        """Add values of features of the trees up by the features of the user."""
+        if isinstance(self.model, DerivedForest):
+            return self.model.derivation.shared_out(values, 0)
         return values
 
 

@@ -119,7 +119,7 @@ def explain_row(
     name = type(fitted).__name__
     conformed = shared.conform(given, name)
     known = None if background is None else shared.conform(background, name)
-    found = explain_table(forest, conformed, known, background_weight, n_threads=1)
+    found = explain_table(shared, conformed, known, background_weight, n_threads=1)
     raw = forest.raw_scores(conformed)
     place = _chosen_output(forest, raw[0], output)
     prediction_name, prediction = _prediction(forest, raw, place)
@@ -133,7 +133,7 @@ def explain_row(
         float(found.base[place]),
         shared.names,
         _shown_values(given, shared.read(given, name), schema),
-        shared.by_feature(found.values, 1)[0, :, place],
+        found.values[0, :, place],
     )
 
 

@@ -1,7 +1,7 @@
 """Shapley values: what each feature adds to the raw score of each row, exactly."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,7 @@ from spinney.data.table import Table
 from spinney.data.weights import read_weights
 from spinney.errors import InvalidInput, InvalidInputType
 from spinney.explain.importance import Importances
-from spinney.explain.reading import raw_output_names, shared_forest_of
-from spinney.model import TreeForest
+from spinney.explain.reading import Shared, raw_output_names, shared_forest_of
 from spinney.parallelism import resolve_n_jobs
 from spinney.results import Result, read_only
 from spinney.typing import FloatArray, TableLike
@@ -98,9 +97,9 @@ def shap_values(
     the expected raw score changes when it does. The answer is exact, not sampled, and the same
     for every number of threads. Contributions are to the raw score: log-odds for two classes,
     one score per class for several, the logarithm of the prediction for Poisson, gamma and
-    Tweedie loss, the prediction itself otherwise. Where trees split on derived features, each is a
-    player of its own, and a feature of X gets the sum over those derived from it; what is derived
-    from a pair of features is divided evenly.
+    Tweedie loss, the prediction itself otherwise. Where trees split on derived features, all that
+    are derived from a feature of X become known with it; what is derived from a pair of features
+    becomes known as if it were a feature of its own, and is divided evenly between the two.
 
     Parameters
     ----------
@@ -146,13 +145,11 @@ def shap_values(
     name = type(fitted).__name__
     table = shared.conform(X, name)
     known = None if background is None else shared.conform(background, name)
-    found = explain_table(shared.forest, table, known, background_weight, n_threads=n_threads)
-    values = read_only(shared.by_feature(found.values, 1))
-    return replace(found, values=values, feature_names=shared.names)
+    return explain_table(shared, table, known, background_weight, n_threads=n_threads)
 
 
 def explain_table(
-    forest: TreeForest,
+    shared: Shared,
     table: Table,
     background: Table | None,
     background_weight: Any,
@@ -161,16 +158,16 @@ def explain_table(
 ) -> ShapValues:
     """Do what :func:`shap_values` does, for tables that conform."""
     if background is not None:
-        base, values = _interventional(forest, table, background, background_weight, n_threads)
+        base, values = _interventional(shared, table, background, background_weight, n_threads)
     elif background_weight is None:
-        base, values = _path_dependent(forest, table, n_threads)
+        base, values = _path_dependent(shared, table, n_threads)
     else:
         raise InvalidInput(
             "background_weight was given without a background. Pass the table whose rows it "
             "weighs as background, or leave background_weight out."
         )
-    names = forest.schema.names, raw_output_names(forest)
-    return ShapValues(read_only(values), read_only(base), *names)
+    values = read_only(shared.from_players(values, 1))
+    return ShapValues(values, read_only(base), shared.names, raw_output_names(shared.forest))
 
 
 def shap_interactions(fitted: Any, X: TableLike, *, n_jobs: int | None = None) -> ShapInteractions:
@@ -207,8 +204,9 @@ def shap_interactions(fitted: Any, X: TableLike, *, n_jobs: int | None = None) -
     shared = shared_forest_of(fitted)
     forest = shared.forest
     columns = native_columns(shared.conform(X, type(fitted).__name__))
-    sums = _ext.shapley_interactions(forest.native, columns, resolve_n_jobs(n_jobs))
-    values = read_only(shared.by_feature(forest.aggregated(sums), 1, 2))
+    n_threads = resolve_n_jobs(n_jobs)
+    sums = _ext.shapley_interactions(forest.native, columns, shared.players, n_threads)
+    values = read_only(shared.from_players(forest.aggregated(sums), 1, 2))
     base = read_only(forest.expected_scores)
     return ShapInteractions(values, base, shared.names, raw_output_names(forest))
 
@@ -255,22 +253,21 @@ def shap_importance(
     return Importances(kind, found.feature_names, read_only(moved.mean(axis=0)), errors)
 
 
-def _path_dependent(
-    forest: TreeForest, table: Table, n_threads: int
-) -> tuple[FloatArray, FloatArray]:
-    sums = _ext.shapley_values(forest.native, native_columns(table), n_threads)
+def _path_dependent(shared: Shared, table: Table, n_threads: int) -> tuple[FloatArray, FloatArray]:
+    forest, columns = shared.forest, native_columns(table)
+    sums = _ext.shapley_values(forest.native, columns, shared.players, n_threads)
     return forest.expected_scores, forest.aggregated(sums)
 
 
 def _interventional(
-    forest: TreeForest, table: Table, background: Table, weight: Any, n_threads: int
+    shared: Shared, table: Table, background: Table, weight: Any, n_threads: int
 ) -> tuple[FloatArray, FloatArray]:
+    forest = shared.forest
     weights = _background_weights(weight, background.n_rows)
     counted = np.flatnonzero(weights)
     background, shares = background.take(counted), weights[counted] / weights.sum()
-    sums = _ext.interventional_values(
-        forest.native, native_columns(table), native_columns(background), shares, n_threads
-    )
+    columns = native_columns(table), native_columns(background)
+    sums = _ext.interventional_values(forest.native, *columns, shares, shared.players, n_threads)
     scores = forest.raw_scores(background, n_threads=n_threads)
     base = (shares[:, np.newaxis] * scores).sum(axis=0)  # a product of matrices has no fixed order
     return base, forest.aggregated(sums)

@@ -91,6 +91,8 @@ TEST(rules_integrate_polynomials_up_to_their_degree) {
     }
 }
 
+const spinney::Players kBoth{{}, 2};
+
 TEST(values_are_those_computed_by_hand) {
     const SmallForest forest;
     const ManyRows rows(3);
@@ -98,17 +100,17 @@ TEST(values_are_those_computed_by_hand) {
     // x0, 1 + 2 with x1 and 1 + 0 with both.
     CHECK(spinney::shapley_base(forest.view()) == std::vector<double>{3.5});
     std::vector<double> values(6);
-    spinney::shapley_values(forest.view(), rows.columns(), values, 1);
+    spinney::shapley_values(forest.view(), rows.columns(), kBoth, values, 1);
     CHECK(is_near(values[0], -1.75) && is_near(values[1], -0.75));
     std::vector<double> pairs(12);
-    spinney::shapley_interactions(forest.view(), rows.columns(), pairs, 1);
+    spinney::shapley_interactions(forest.view(), rows.columns(), kBoth, pairs, 1);
     CHECK(is_near(pairs[1], -0.25) && pairs[1] == pairs[2]);
     CHECK(is_near(pairs[0], -1.5) && is_near(pairs[3], -0.5));
     // Against row 2, in the leaf of 4: 1 + 2 with x0 of row 0, 1 + 4 with its x1.
     const std::vector<double> share = {0.0, 0.0, 1.0};
     std::vector<double> against(6);
-    spinney::interventional_values(forest.view(), rows.columns(), {rows.columns(), share}, against,
-                                   1);
+    spinney::interventional_values(forest.view(), rows.columns(), {rows.columns(), share}, kBoth,
+                                   against, 1);
     CHECK(is_near(against[0], -3.0) && is_near(against[1], -1.0));
 }
 
@@ -120,17 +122,40 @@ TEST(values_are_the_same_for_every_number_of_threads) {
     std::vector<std::vector<double>> seen;
     for (const int n_threads : {1, 2, 4}) {
         std::vector<double> values(2000);
-        spinney::shapley_values(forest.view(), rows.columns(), values, n_threads);
+        spinney::shapley_values(forest.view(), rows.columns(), kBoth, values, n_threads);
         std::vector<double> pairs(4000);
-        spinney::shapley_interactions(forest.view(), rows.columns(), pairs, n_threads);
+        spinney::shapley_interactions(forest.view(), rows.columns(), kBoth, pairs, n_threads);
         std::vector<double> against(2000);
         spinney::interventional_values(forest.view(), rows.columns(), {others.columns(), share},
-                                       against, n_threads);
+                                       kBoth, against, n_threads);
         values.insert(values.end(), pairs.begin(), pairs.end());
         values.insert(values.end(), against.begin(), against.end());
         seen.push_back(values);
     }
     CHECK(seen[0] == seen[1] && seen[0] == seen[2]);
+}
+
+TEST(features_of_one_player_become_known_together) {
+    const SmallForest forest;
+    const ManyRows rows(3);
+    const std::vector<std::int32_t> same = {1, 1};
+    const spinney::Players one_of_two{same, 2};
+    std::vector<double> values(6);
+    spinney::shapley_values(forest.view(), rows.columns(), one_of_two, values, 1);
+    CHECK(values[0] == 0.0 && is_near(values[1], -2.5));  // from 3.5 to 1
+    std::vector<double> pairs(12);
+    spinney::shapley_interactions(forest.view(), rows.columns(), one_of_two, pairs, 1);
+    CHECK(pairs[1] == 0.0 && is_near(pairs[3], -2.5));
+    const std::vector<double> share = {0.0, 0.0, 1.0};
+    std::vector<double> against(6);
+    spinney::interventional_values(forest.view(), rows.columns(), {rows.columns(), share},
+                                   one_of_two, against, 1);
+    CHECK(against[0] == 0.0 && is_near(against[1], -4.0));
+    const std::vector<std::int32_t> unknown = {0, 2};
+    for (const spinney::Players& wrong : {spinney::Players{unknown, 2}, spinney::Players{{}, 3}}) {
+        CHECK_THROWS(spinney::Failure,
+                     spinney::shapley_values(forest.view(), rows.columns(), wrong, values, 1));
+    }
 }
 
 TEST(shares_must_fit_the_background) {
@@ -140,7 +165,7 @@ TEST(shares_must_fit_the_background) {
     const std::vector<double> share = {1.0};
     CHECK_THROWS(spinney::Failure,
                  spinney::interventional_values(forest.view(), rows.columns(),
-                                                {rows.columns(), share}, values, 1));
+                                                {rows.columns(), share}, kBoth, values, 1));
 }
 
 TEST(rows_with_the_same_answers_make_a_group_on_paths_of_any_length) {

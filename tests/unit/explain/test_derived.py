@@ -1,5 +1,7 @@
 """Explanations of trees that split on derived features, told by the features of the user."""
 
+import itertools
+import math
 from operator import attrgetter
 
 import numpy as np
@@ -7,6 +9,8 @@ import pandas as pd
 import pytest
 
 from spinney import GradientBoostingClassifier, GradientBoostingRegressor, explain
+from spinney._native import _ext
+from spinney.data.binning import native_columns
 from spinney.errors import InvalidInputType, InvalidParameter
 from spinney.report import write_report
 
@@ -42,18 +46,72 @@ def test_shapley_values_of_the_users_features_add_up_to_the_score(background):
     np.testing.assert_allclose(found.raw_scores()[:, 0], FITTED.predict(X[:40]), rtol=1e-10)
 
 
-def test_shapley_values_are_the_sums_over_what_was_derived():
+def brute_force(predict, rows, others):
+    """Shapley values of rows against the mean over others, by all subsets of columns."""
+    names = list(rows.columns)
+    k = len(names)
+
+    def worth(known):
+        total = np.zeros(len(rows))
+        for number in range(len(others)):
+            mixed = pd.concat([others.iloc[[number]]] * len(rows), ignore_index=True)
+            for name in known:
+                mixed[name] = rows[name].to_numpy()
+            total += predict(mixed)
+        return total / len(others)
+
+    worths = {
+        known: worth(known)
+        for size in range(k + 1)
+        for known in itertools.combinations(names, size)
+    }
+    values = np.zeros((len(rows), k))
+    for place, name in enumerate(names):
+        for known, value in worths.items():
+            if name not in known:
+                share = math.factorial(len(known)) * math.factorial(k - len(known) - 1)
+                joined = tuple(n for n in names if n in known or n == name)
+                values[:, place] += share / math.factorial(k) * (worths[joined] - value)
+    return values
+
+
+def test_all_that_is_derived_from_a_feature_becomes_known_with_it():
+    """Statistics of a category, its set, and the parts of a date: one player each."""
+    fitted = GradientBoostingRegressor(max_iter=20, random_state=0, date_features=True)
+    fitted.fit(X, Y)
+    assert len(fitted.model_.derivation.features) > len(X.columns)
+    rows, others = X[:6].reset_index(drop=True), X[50:55].reset_index(drop=True)
+    found = explain.shap_values(fitted, rows, background=others)
+    expected = brute_force(fitted.predict, rows, others)
+    np.testing.assert_allclose(values_of(found)[:, :, 0], expected, atol=1e-12)
+
+
+def test_path_dependent_values_of_a_feature_are_those_of_a_tree_on_it_alone():
+    """Only towns are told apart, by sets, counts and statistics: nobody else gets anything."""
+    rng = np.random.default_rng(1)
+    effect = rng.normal(size=300)[X["town"].astype(int)]
+    fitted = GradientBoostingRegressor(max_iter=10, random_state=0).fit(X[["town"]], effect)
+    assert len(fitted.model_.derivation.features) > 1
+    found = explain.shap_values(fitted, X[["town"]][:20])
+    scores = fitted.predict(X[["town"]][:20])
+    np.testing.assert_allclose(values_of(found)[:, 0, 0], scores - found.base[0], atol=1e-12)
+    pairs = explain.shap_interactions(fitted, X[["town"]][:20])
+    np.testing.assert_allclose(values_of(pairs)[:, 0, 0], values_of(found)[:, 0], atol=1e-12)
+
+
+def test_what_a_pair_of_features_gets_is_divided_between_them():
     model = FITTED.model_
-    inner = explain.shap_values(model.forest, model.conform(X[:10], "the model"))
-    of = dict(zip(inner.feature_names, values_of(inner)[:, :, 0].T, strict=True))
-    mine = values_of(explain.shap_values(FITTED, X[:10]))[:, :, 0]
-    pair = of["town and kind (target)"] + of["town and kind (count)"]
-    town = of["town (target)"] + of["town (count)"] + of["town"]
-    np.testing.assert_allclose(mine[:, 0], town + pair / 2)
-    np.testing.assert_allclose(mine[:, 1], of["kind"] + pair / 2)
-    parts = [of[name] for name in of if name.startswith("when")]
-    assert len(parts) == 6
-    np.testing.assert_allclose(mine[:, 3], np.sum(parts, axis=0))
+    speaking, n_players = model.derivation.players
+    assert n_players == 5  # four features and the pair
+    derived = model.conform(X[:10], "the model")
+    found = values_of(explain.shap_values(FITTED, X[:10]))[:, :, 0]
+    sums = _ext.shapley_values(
+        model.forest.native, native_columns(derived), (speaking, n_players), 1
+    )[:, :, 0]
+    np.testing.assert_allclose(found[:, 0], sums[:, 0] + sums[:, 4] / 2)
+    np.testing.assert_allclose(found[:, 1], sums[:, 1] + sums[:, 4] / 2)
+    np.testing.assert_array_equal(found[:, 2:], sums[:, 2:4])
+    assert np.abs(sums[:, 4]).max() > 0
 
 
 def test_interactions_are_summed_to_the_same_values():
