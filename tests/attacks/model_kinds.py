@@ -205,6 +205,11 @@ def _componentwise() -> Model:
     return spinney.L2BoostRegressor(n_estimators=6).fit(numbers(), target()).model_
 
 
+def _splines() -> Model:
+    X = np.column_stack([np.where(numbers() < 1, np.nan, numbers()), np.ones(N_ROWS)])
+    return spinney.L2BoostRegressor(learner="spline", n_estimators=6).fit(X, target()).model_
+
+
 def _isolation() -> Fitted:
     forest = spinney.IsolationForest(n_estimators=3, max_samples=16, random_state=3)
     return forest.set_params(contamination=0.1).fit(frame())
@@ -327,6 +332,7 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "raw_vote": _vote,
     "raw_median": _median,
     "raw_componentwise": _componentwise,
+    "raw_splines": _splines,
     "raw_program": _program,
     "raw_empty_program": _empty_program,
 }

@@ -47,8 +47,8 @@ VARIANTS = [
     {"ccp_alpha": 0.002, "min_weight_fraction_leaf": 0.01},
     {"early_stopping": "cv", "cv": 2, "max_iter": 30, "learning_rate": 0.5, "max_delta_step": 0.5},
     {"loss": "exponential", "max_iter": 50},
-    {"algorithm": "martingale"},
-    {"algorithm": "robust"},
+    *({"algorithm": name} for name in ("martingale", "robust")),
+    {"learner": "spline"},
 ]
 X, Y = load_iris(return_X_y=True)
 ORDER = np.random.default_rng(0).permutation(len(X))

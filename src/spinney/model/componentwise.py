@@ -1,6 +1,8 @@
-"""A linear function, put together feature by feature."""
+"""Sums of functions of one feature each: lines, put together feature by feature."""
 
-from typing import Any, ClassVar
+import abc
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,50 +18,102 @@ COMPONENTWISE_ARRAYS = {"feature": "<i4", "step": "<f8", "centre": "<f8", "start
 """Arrays of the model, and their types in a file."""
 
 
-class ComponentwiseSum(Model):
-    """``start + sum over members of step * (x[feature] - centre[feature])``; missing: no term.
+class FeatureSum(Model):
+    """``start + sum over members of a function of x[feature]``; missing: no term.
 
     ``model[:k]`` is the model of the first k members, which are the rounds of boosting.
     """
 
-    kind: ClassVar[str] = "componentwise"
+    _section: ClassVar[str]
+    """What the names of its arrays begin with in a file."""
 
     def __init__(
         self,
         schema: FeatureSchema,
         target: Target,
-        arrays: dict[str, AnyArray],
+        arrays: Mapping[str, AnyArray],
         *,
         policy: Policy,
     ) -> None:
         self.schema, self.target, self.policy = schema, target, policy
         self.arrays = {name: freeze(array) for name, array in arrays.items()}
-        n_features = len(schema.names)
-        shapes = {"feature": len(self), "step": len(self), "centre": n_features, "start": 1}
-        if any(self.arrays[name].shape != (size,) for name, size in shapes.items()):
-            raise InvalidModel("the parts of a linear model have different lengths")
-        features = self.arrays["feature"]
+        if self.arrays["feature"].ndim != 1 or self.arrays["start"].shape != (1,):
+            raise InvalidModel("the parts of a sum over features have different lengths")
+        n_features, features = len(schema.names), self.arrays["feature"]
         if len(features) and not 0 <= int(features.min()) <= int(features.max()) < n_features:
-            raise InvalidModel("a linear model names a feature that does not exist")
+            raise InvalidModel("a sum over features names a feature that does not exist")
         if not all(np.isfinite(array).all() for array in self.arrays.values()):
-            raise InvalidModel("the numbers of a linear model must be finite")
+            raise InvalidModel("the numbers of a sum over features must be finite")
         if any(levels is not None for levels in schema.levels) or target.n_outputs != 1:
-            raise InvalidModel("a linear model has numbers as features, and one target")
+            raise InvalidModel("a sum over features has numbers as features, and one target")
 
     def __len__(self) -> int:
         return len(self.arrays["feature"])
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)} rounds, {len(self.schema.names)} features)"
+
+    @abc.abstractmethod
+    def added(self, table: Table, place: int) -> FloatArray:
+        """Give what one member adds to each row of a table that conforms."""
+
+    @abc.abstractmethod
+    def total(self, table: Table) -> FloatArray:
+        """Give the sum for each row of a table that conforms."""
+
+    def conform(self, X: TableLike, estimator_name: str) -> Table:
+        """Read a table as the features this model was trained on."""
+        return self.schema.conform(
+            X, unseen=self.policy.unseen, extra=self.policy.extra, estimator_name=estimator_name
+        )
+
+    def predictions(
+        self, X: TableLike, *, n_threads: int = 1, estimator_name: str = "this model"
+    ) -> FloatArray:
+        """Give expected values; (n_rows, 1)."""
+        del n_threads  # a sum of few columns
+        return self.total(self.conform(X, estimator_name))[:, np.newaxis]
+
+    def to_state(self) -> State:
+        """Take the model apart into plain text and arrays."""
+        schema_meta, schema_arrays = self.schema.to_state()
+        target_meta, target_arrays = self.target.to_state()
+        policy = {"unseen": self.policy.unseen, "extra": self.policy.extra}
+        meta = {"kind": self.kind, "schema": schema_meta, "target": target_meta, "policy": policy}
+        arrays = {f"{self._section}/{name}": array for name, array in self.arrays.items()}
+        arrays |= {f"schema/{name}": array for name, array in schema_arrays.items()}
+        arrays |= {f"target/{name}": array for name, array in target_arrays.items()}
+        return meta, arrays
+
+    def _with(self, some: Mapping[str, AnyArray]) -> Self:
+        """Give the model with some arrays exchanged."""
+        return type(self)(self.schema, self.target, {**self.arrays, **some}, policy=self.policy)
+
+
+class ComponentwiseSum(FeatureSum):
+    """``start + sum over members of step * (x[feature] - centre[feature])``; missing: no term."""
+
+    kind: ClassVar[str] = "componentwise"
+    _section: ClassVar[str] = "linear"
+
+    def __init__(
+        self,
+        schema: FeatureSchema,
+        target: Target,
+        arrays: Mapping[str, AnyArray],
+        *,
+        policy: Policy,
+    ) -> None:
+        super().__init__(schema, target, arrays, policy=policy)
+        shapes = {"step": len(self), "centre": len(schema.names)}
+        if any(self.arrays[name].shape != (size,) for name, size in shapes.items()):
+            raise InvalidModel("the parts of a linear model have different lengths")
 
     def __getitem__(self, index: Any) -> Any:
         features: CodeArray = self.arrays["feature"]
         if not isinstance(index, slice):
             return int(features[index]), float(self.arrays["step"][index])
-        some = {name: self.arrays[name][index] for name in ("feature", "step")}
-        return ComponentwiseSum(
-            self.schema, self.target, {**self.arrays, **some}, policy=self.policy
-        )
-
-    def __repr__(self) -> str:
-        return f"ComponentwiseSum({len(self)} rounds, {len(self.schema.names)} features)"
+        return self._with({name: self.arrays[name][index] for name in ("feature", "step")})
 
     @property
     def coefficients(self) -> FloatArray:
@@ -74,42 +128,28 @@ class ComponentwiseSum(Model):
         products = self.coefficients * self.arrays["centre"]
         return float(self.arrays["start"][0] - products.sum())
 
-    def conform(self, X: TableLike, estimator_name: str) -> Table:
-        """Read a table as the features this model was trained on."""
-        return self.schema.conform(
-            X, unseen=self.policy.unseen, extra=self.policy.extra, estimator_name=estimator_name
-        )
+    def added(self, table: Table, place: int) -> FloatArray:
+        """Give what one member adds to each row of a table that conforms."""
+        feature, step = self[place]
+        added: FloatArray = step * self.centred(table, feature)
+        return added
 
-    def predictions(
-        self, X: TableLike, *, n_threads: int = 1, estimator_name: str = "this model"
-    ) -> FloatArray:
-        """Give expected values; (n_rows, 1)."""
-        del n_threads  # a sum of few columns
-        table = self.conform(X, estimator_name)
+    def total(self, table: Table) -> FloatArray:
+        """Give the sum for each row of a table that conforms."""
         total = np.full(table.n_rows, self.arrays["start"][0])
         coefficients = self.coefficients
         with np.errstate(over="ignore", invalid="ignore"):  # infinities may meet
             for place in np.flatnonzero(coefficients):
                 total += coefficients[place] * self.centred(table, int(place))
-        return total[:, np.newaxis]
+        return total
 
     def centred(self, table: Table, place: int) -> FloatArray:
         """Give a feature as its distance from the centre; 0 where it is missing."""
-        return centred_column(table, place, float(self.arrays["centre"][place]))
-
-    def to_state(self) -> State:
-        """Take the model apart into plain text and arrays."""
-        schema_meta, schema_arrays = self.schema.to_state()
-        target_meta, target_arrays = self.target.to_state()
-        policy = {"unseen": self.policy.unseen, "extra": self.policy.extra}
-        meta = {"kind": self.kind, "schema": schema_meta, "target": target_meta, "policy": policy}
-        arrays = {f"linear/{name}": array for name, array in self.arrays.items()}
-        arrays |= {f"schema/{name}": array for name, array in schema_arrays.items()}
-        arrays |= {f"target/{name}": array for name, array in target_arrays.items()}
-        return meta, arrays
+        values = numbers_of(table, place)
+        centre = float(self.arrays["centre"][place])
+        return np.where(np.isnan(values), 0.0, values - centre)
 
 
-def centred_column(table: Table, place: int, centre: float) -> FloatArray:
-    """Give a feature as its distance from a centre; 0 where it is missing."""
-    values = table.columns[place].dense(table.n_rows).astype(np.float64)
-    return np.where(np.isnan(values), 0.0, values - centre)
+def numbers_of(table: Table, place: int) -> FloatArray:
+    """Give a feature as doubles; NaN where it is missing."""
+    return table.columns[place].dense(table.n_rows).astype(np.float64)

@@ -27,6 +27,7 @@ from spinney.model.model import Model, Policy
 from spinney.model.packed import FULL, PackedArrays, is_packed
 from spinney.model.program import BranchingProgram
 from spinney.model.projection import PLANE_ARRAYS, TABLES, PlaneForest
+from spinney.model.spline_sum import SPLINE_ARRAYS, SplineSum
 from spinney.typing import AnyArray, FloatArray
 
 Arrays = Mapping[str, AnyArray]
@@ -60,6 +61,7 @@ def model_from_state(meta: Mapping[str, Any], arrays: Arrays, *, nesting: int = 
         return MedianForest(trees)
     readers = {
         ComponentwiseSum.kind: _componentwise,
+        SplineSum.kind: _splines,
         BranchingProgram.kind: _program,
         IsolationTrees.kind: _isolation_trees,
         IsolationPlanes.kind: _isolation_planes,
@@ -162,19 +164,26 @@ def _committee(meta: Mapping[str, Any], arrays: Arrays, nesting: int) -> Committ
 
 
 def _componentwise(meta: Mapping[str, Any], arrays: Arrays) -> ComponentwiseSum:
-    _expect_keys(meta, {"kind", "schema", "target", "policy"})
     _expect_prefixes(arrays, {"schema/", "target/", "linear/"})
     found = below(arrays, "linear/")
-    _expect_keys(found, set(COMPONENTWISE_ARRAYS))
-    for name, kind in COMPONENTWISE_ARRAYS.items():
-        if found[name].dtype != kind or found[name].ndim != 1:
-            raise InvalidModel(f"the array {name!r} of the model has another type than {kind}")
-    return ComponentwiseSum(
-        FeatureSchema.from_state(_part(meta, "schema"), below(arrays, "schema/")),
-        Target.from_state(_part(meta, "target"), below(arrays, "target/")),
-        found,
-        policy=_policy(meta),
-    )
+    _expect_arrays(found, COMPONENTWISE_ARRAYS, frozenset())
+    schema, target = _schema_and_target(meta, arrays)
+    return ComponentwiseSum(schema, target, found, policy=_policy(meta))
+
+
+def _splines(meta: Mapping[str, Any], arrays: Arrays) -> SplineSum:
+    _expect_prefixes(arrays, {"schema/", "target/", "splines/"})
+    found = below(arrays, "splines/")
+    _expect_arrays(found, SPLINE_ARRAYS, frozenset())
+    schema, target = _schema_and_target(meta, arrays)
+    return SplineSum(schema, target, found, policy=_policy(meta))
+
+
+def _schema_and_target(meta: Mapping[str, Any], arrays: Arrays) -> tuple[FeatureSchema, Target]:
+    """Read what a model has that consists of nothing else but arrays."""
+    _expect_keys(meta, {"kind", "schema", "target", "policy"})
+    schema = FeatureSchema.from_state(_part(meta, "schema"), below(arrays, "schema/"))
+    return schema, Target.from_state(_part(meta, "target"), below(arrays, "target/"))
 
 
 _NODE_FACTS = {"answers": "|i1", "edges": "<f8", "shares": "<f8"}

@@ -216,6 +216,7 @@ def test_a_shuffled_frame_keeps_types_index_and_the_original():
         AdaBoostRegressor(LinearRegression(), n_estimators=3, random_state=0),
         FunctionalGradientBoostingRegressor(LinearRegression(), n_estimators=5),
         L2BoostRegressor(n_estimators=30),
+        L2BoostRegressor(n_estimators=30, learner="spline"),
         QuantileForestRegressor(n_estimators=10, random_state=0),
         RotationForestRegressor(n_estimators=5, random_state=0),
     ],

@@ -38,6 +38,7 @@ def test_a_model_tells_what_it_is():
         (IsolationForest(n_estimators=3, random_state=0), "trees3"),
         (IsolationForest(n_estimators=3, extension_level=1, random_state=0), "trees3"),
         (L2BoostRegressor(n_estimators=3, stopping=None), "members3"),
+        (L2BoostRegressor(n_estimators=3, stopping=None, learner="spline"), "members3"),
         (QuantileForestRegressor(3, random_state=0), "trees3"),
         (RotationForestRegressor(3, random_state=0), "trees3"),
     ],

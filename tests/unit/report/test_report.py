@@ -174,6 +174,7 @@ def test_every_family_of_classifiers_has_a_report(estimator):
         spinney.QuantileForestRegressor(n_estimators=5),
         spinney.AdaBoostRegressor(n_estimators=5),
         spinney.L2BoostRegressor(),
+        spinney.L2BoostRegressor(learner="spline"),
         spinney.StackingRegressor([("a", spinney.DecisionTreeRegressor(max_depth=2))]),
         spinney.ExtraTreesRegressor(n_estimators=5),
         spinney.GradientBoostingRegressor(loss="poisson", max_iter=5),

@@ -1,6 +1,7 @@
 """Least squares one feature at a time: the path of L2 boosting, and its degrees of freedom."""
 
-from collections.abc import Sequence
+import abc
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -28,20 +29,49 @@ class Rows:
         return Rows(self.X[rows], self.y[rows], self.weights[rows])
 
 
-@dataclass(slots=True, eq=False)
-class Path:
+@dataclass(slots=True, eq=False, kw_only=True)
+class Path(abc.ABC):
     """What each round did, and how well it fits."""
 
     start: float
     """Weighted mean of the target."""
-    centres: FloatArray
     features: list[int] = field(default_factory=list)
-    steps: list[float] = field(default_factory=list)
-    """What each round adds to the coefficient of its feature."""
     sums_of_squares: list[float] = field(default_factory=list)
     """Of residuals, before the first round and after each."""
     degrees: list[float] = field(default_factory=list)
     """Trace of the operator that maps the target to what is fitted, likewise."""
+
+    @abc.abstractmethod
+    def additions(self, X: FloatArray) -> Iterator[FloatArray]:
+        """Give what each round adds to the prediction of rows."""
+
+    @abc.abstractmethod
+    def model_arrays(self, n_rounds: int) -> dict[str, AnyArray]:
+        """Give the arrays of the model after some rounds."""
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class LinePath(Path):
+    """Rounds that add lines."""
+
+    centres: FloatArray
+    steps: list[float] = field(default_factory=list)
+    """What each round adds to the coefficient of its feature."""
+
+    def additions(self, X: FloatArray) -> Iterator[FloatArray]:
+        """Give what each round adds to the prediction of rows."""
+        there = np.where(np.isnan(X), 0.0, X - self.centres)
+        for feature, step in zip(self.features, self.steps, strict=True):
+            yield step * there[:, feature]
+
+    def model_arrays(self, n_rounds: int) -> dict[str, AnyArray]:
+        """Give the arrays of the model after some rounds."""
+        return {
+            "feature": np.array(self.features[:n_rounds], np.int32),
+            "step": np.array(self.steps[:n_rounds], np.float64),
+            "centre": self.centres,
+            "start": np.array([self.start]),
+        }
 
 
 class Columns:
@@ -71,7 +101,7 @@ class Columns:
         return np.asarray(np.einsum("ij,i->j", self.units, vector))
 
 
-def follow_path(columns: Columns, *, learning_rate: float, n_rounds: int) -> Path:
+def follow_lines(columns: Columns, *, learning_rate: float, n_rounds: int) -> LinePath:
     """Fit the feature that explains most of the residuals, take part of it, and go on.
 
     With U the columns of unit length, the rounds so far leave (I - U C Uᵀ) of the centred target.
@@ -79,7 +109,7 @@ def follow_path(columns: Columns, *, learning_rate: float, n_rounds: int) -> Pat
     U C Uᵀ by the product of that with Uᵀ u_j: the degrees of freedom are exact, without any matrix
     of the size of the rows. Features that were never chosen have no part in C.
     """
-    path = Path(columns.start, columns.centres)
+    path = LinePath(start=columns.start, centres=columns.centres)
     residuals, products = columns.residuals.copy(), columns.along(columns.residuals)
     limit = 1e-14 * float(np.sqrt((residuals * residuals).sum()))
     place_of: dict[int, int] = {}
@@ -126,18 +156,16 @@ def corrected_aic(path: Path, n_rows: float) -> FloatArray:
 
 
 def errors_of_folds(
-    rows: Rows, folds: Sequence[Fold], *, learning_rate: float, n_rounds: int
+    rows: Rows, folds: Sequence[Fold], learn: Callable[[Rows], Path], *, n_rounds: int
 ) -> FloatArray:
     """Give the mean squared error of rows left out, before the first round and after each."""
     total, weight = np.zeros(n_rounds + 1), 0.0
     for train, test in follow(folds, len(folds), "fold"):
-        columns, out = Columns(rows.take(train)), rows.take(test)
-        path = follow_path(columns, learning_rate=learning_rate, n_rounds=n_rounds)
-        there = np.where(np.isnan(out.X), 0.0, out.X - path.centres)
+        path, out = learn(rows.take(train)), rows.take(test)
         errors = out.y - path.start
         sums = [float((out.weights * errors**2).sum())]
-        for feature, step in zip(path.features, path.steps, strict=True):
-            errors = errors - step * there[:, feature]
+        for added in path.additions(out.X):
+            errors = errors - added
             sums.append(float((out.weights * errors**2).sum()))
         total[: len(sums)] += sums
         total[len(sums) :] += sums[-1]  # nothing was left to fit

@@ -1,4 +1,4 @@
-"""L2 boosting of linear functions of one feature."""
+"""L2 boosting of functions of one feature: lines or splines."""
 
 import numbers
 import warnings
@@ -16,11 +16,14 @@ from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.functional.components import (
     Columns,
     Fold,
+    Path,
     Rows,
     corrected_aic,
     errors_of_folds,
-    follow_path,
+    follow_lines,
 )
+from spinney.ensembles.functional.smoothers import N_KNOTS
+from spinney.ensembles.functional.spline_path import SplineColumns, follow_splines
 from spinney.ensembles.parameters import (
     Boolean,
     Choice,
@@ -37,6 +40,7 @@ from spinney.errors import InvalidInput, InvalidInputType, InvalidModel, SmallWe
 from spinney.model import Model, Policy
 from spinney.model.componentwise import ComponentwiseSum
 from spinney.model.model import State
+from spinney.model.spline_sum import SplineSum
 from spinney.progress import at_least
 from spinney.randomness import seed_from
 from spinney.typing import AnyArray, CodeArray, FloatArray, RandomState, TableLike
@@ -58,11 +62,13 @@ class OwnFolds:
 
 
 class L2BoostRegressor(RegressorMixin, Estimator):
-    """Componentwise least squares: a linear model that is put together feature by feature.
+    """Componentwise least squares: an additive model that is put together feature by feature.
 
-    Each round fits the residuals by a line in one feature, the one that leaves the least squares,
-    and adds a part of it. With all rounds there are it ends in ordinary least squares; stopped
-    before, it chooses features and shrinks their coefficients. Missing values stand for the mean.
+    Each round fits the residuals by a function of one feature, the one that leaves the least
+    squares, and adds a part of it. With lines and all rounds there are it ends in ordinary least
+    squares; stopped before, it chooses features and shrinks their coefficients. Splines follow
+    what is not straight, and go on as straight lines where training saw nothing. Missing values
+    stand for the mean: of the feature, or of what its spline says.
 
     Parameters
     ----------
@@ -70,6 +76,13 @@ class L2BoostRegressor(RegressorMixin, Estimator):
         Most rounds.
     learning_rate : float
         Part of each fit that is added, up to 1.
+    learner : {"line", "spline"}
+        Functions of one feature that are fitted: lines, or penalised cubic splines with 20 knots
+        among the values of the feature. Splines need 20 times the memory of the table.
+    spline_degrees : float
+        Degrees of freedom of each spline, which are the trace of its smoother with the constant
+        counted: from 2, which are lines, to 20. A feature with fewer distinct values has as many
+        as it has values.
     stopping : {"aicc", "cv"} or None
         How many of the rounds are kept: those with the least corrected AIC, whose degrees of
         freedom are the trace of the boosting operator; those with the least squared error in
@@ -88,6 +101,7 @@ class L2BoostRegressor(RegressorMixin, Estimator):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
+        Of lines only, as ``intercept_``.
     intercept_ : float
     n_iter_ : int
         Rounds that were kept.
@@ -98,7 +112,7 @@ class L2BoostRegressor(RegressorMixin, Estimator):
         all that were tried.
     cv_errors_ : ndarray
         Mean squared error of rows left out, likewise; empty unless ``stopping="cv"``.
-    model_ : ComponentwiseSum
+    model_ : ComponentwiseSum or SplineSum
         The frozen model.
 
     References
@@ -114,13 +128,19 @@ class L2BoostRegressor(RegressorMixin, Estimator):
     >>> model = L2BoostRegressor(stopping=None).fit(X, 3 * X[:, 0] + 1)
     >>> model.coef_.round(6), round(model.intercept_, 6)
     (array([3., 0.]), 1.0)
+    >>> x = np.linspace(-3, 3, 100).reshape(-1, 1)
+    >>> curve = L2BoostRegressor(learner="spline").fit(x, np.sin(x[:, 0]))
+    >>> bool(abs(curve.predict(x) - np.sin(x[:, 0])).max() < 0.02)
+    True
     """
 
     _task = "regression"
-    _model_class: ClassVar[type[Model]] = ComponentwiseSum
+    _model_class: ClassVar[tuple[type[Model], ...]] = (ComponentwiseSum, SplineSum)
     _rules: ClassVar[Mapping[str, Rule]] = {
         "n_estimators": Integer(1),
         "learning_rate": Real(0.0, 1.0, above=True),
+        "learner": Choice(("line", "spline")),
+        "spline_degrees": Real(2.0, float(N_KNOTS)),
         "stopping": either(Choice(("aicc", "cv")), Nothing("all rounds")),
         "cv": either(Integer(2), OwnFolds()),
         "extra_columns": Choice(("error", "ignore")),
@@ -128,13 +148,15 @@ class L2BoostRegressor(RegressorMixin, Estimator):
         "random_state": Seed(),
         "n_jobs": Jobs(),
     }
-    model_: ComponentwiseSum
+    model_: ComponentwiseSum | SplineSum
 
     def __init__(
         self,
         *,
         n_estimators: int = 500,
         learning_rate: float = 0.1,
+        learner: str = "line",
+        spline_degrees: float = 4.0,
         stopping: str | None = "aicc",
         cv: Any = 5,
         extra_columns: str = "error",
@@ -144,6 +166,8 @@ class L2BoostRegressor(RegressorMixin, Estimator):
     ) -> None:
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
+        self.learner = learner
+        self.spline_degrees = spline_degrees
         self.stopping = stopping
         self.cv = cv
         self.extra_columns = extra_columns
@@ -176,29 +200,50 @@ class L2BoostRegressor(RegressorMixin, Estimator):
         )
         reading = read_rows(X, y, sample_weight, settings)
         check_squares(reading.y, type(self).__name__)
-        features, targets = _matrix(reading.table), reading.y[:, 0]
+        features, targets = self._matrix(reading.table), reading.y[:, 0]
         weights = np.ones(len(targets)) if reading.weights is None else reading.weights
         rows = Rows(features, targets, weights)
-        rate, most = self.learning_rate, self.n_estimators
         with at_least(self.verbose):
-            path = follow_path(Columns(rows), learning_rate=rate, n_rounds=most)
+            path = self._follow(rows)
         self.aicc_ = corrected_aic(path, float(weights.sum()))
         self.degrees_of_freedom_ = np.array(path.degrees)
         self.cv_errors_ = np.empty(0)
         if self.stopping == "cv":
-            folds = self._folds(X, reading)
+            folds, most = self._folds(X, reading), self.n_estimators
             with at_least(self.verbose):
-                self.cv_errors_ = errors_of_folds(rows, folds, learning_rate=rate, n_rounds=most)
-        n_rounds = self._best_round(len(path.features), reading)
-        arrays: dict[str, AnyArray] = {
-            "feature": np.array(path.features[:n_rounds], np.int32),
-            "step": np.array(path.steps[:n_rounds], np.float64),
-            "centre": path.centres,
-            "start": np.array([path.start]),
-        }
+                self.cv_errors_ = errors_of_folds(rows, folds, self._follow, n_rounds=most)
+        arrays = path.model_arrays(self._best_round(len(path.features), reading))
+        kind = SplineSum if self.learner == "spline" else ComponentwiseSum
         policy = Policy(extra=self.extra_columns)
-        self._adopt(ComponentwiseSum(reading.schema, reading.target, arrays, policy=policy))
+        self._adopt(kind(reading.schema, reading.target, arrays, policy=policy))
         return self
+
+    def _follow(self, rows: Rows) -> Path:
+        rate, most = self.learning_rate, self.n_estimators
+        if self.learner == "line":
+            return follow_lines(Columns(rows), learning_rate=rate, n_rounds=most)
+        columns = SplineColumns(rows, self.spline_degrees)
+        return follow_splines(columns, learning_rate=rate, n_rounds=most)
+
+    def _matrix(self, table: Table) -> FloatArray:
+        """Give the table as numbers; NaN where a value is missing."""
+        words = [column.name for column in table.columns if column.kind is Kind.CATEGORICAL]
+        if words:
+            raise InvalidInputType(
+                f"Column {words[0]!r} holds categories, but L2BoostRegressor fits {self.learner}s "
+                "to numbers: the argument must be a real number, not a string, in every row. "
+                "Encode such columns first, for instance with sklearn.preprocessing.OneHotEncoder."
+            )
+        columns = [column.dense(table.n_rows).astype(np.float64) for column in table.columns]
+        matrix = np.column_stack(columns)
+        infinite = np.argwhere(np.isinf(matrix))
+        if len(infinite):
+            row, place = infinite[0]
+            raise InvalidInput(
+                f"Column {table.names[place]!r} contains infinity in row {row}, which has no place "
+                f"on a {self.learner}. Drop or clip such rows."
+            )
+        return matrix
 
     def _best_round(self, n_rounds: int, reading: Reading) -> int:
         if self.stopping is None:
@@ -256,21 +301,27 @@ class L2BoostRegressor(RegressorMixin, Estimator):
         table = self.model_.conform(X, type(self).__name__)
         total = np.full(table.n_rows, self.model_.arrays["start"][0])
         for place in range(len(self.model_)):
-            feature, step = self.model_[place]
-            total = total + step * self.model_.centred(table, feature)
+            total = total + self.model_.added(table, place)
             yield total
 
     @property
     def coef_(self) -> FloatArray:
-        """Coefficient of each feature."""
-        self._check_fitted()
-        return self.model_.coefficients
+        """Coefficient of each feature, of lines."""
+        return self._lines("coef_").coefficients
 
     @property
     def intercept_(self) -> float:
-        """What is predicted where all features are 0."""
+        """What is predicted where all features are 0, of lines."""
+        return self._lines("intercept_").intercept
+
+    def _lines(self, name: str) -> ComponentwiseSum:
         self._check_fitted()
-        return self.model_.intercept
+        if not isinstance(self.model_, ComponentwiseSum):
+            raise AttributeError(  # noqa: TRY004 - hasattr must say no
+                f"This L2BoostRegressor has no {name}: it was fitted with learner='spline', and "
+                "curves have no slope of their own. Ask predict, or fit with learner='line'."
+            )
+        return self.model_
 
     @property
     def n_iter_(self) -> int:
@@ -304,24 +355,3 @@ class L2BoostRegressor(RegressorMixin, Estimator):
         self.aicc_ = arrays["aicc"].copy()
         self.degrees_of_freedom_ = arrays["degrees_of_freedom"].copy()
         self.cv_errors_ = arrays["cv_errors"].copy()
-
-
-def _matrix(table: Table) -> FloatArray:
-    """Give the table as numbers; NaN where a value is missing."""
-    words = [column.name for column in table.columns if column.kind is Kind.CATEGORICAL]
-    if words:
-        raise InvalidInputType(
-            f"Column {words[0]!r} holds categories, but L2BoostRegressor fits lines to numbers: "
-            "the argument must be a real number, not a string, in every row. Encode such columns "
-            "first, for instance with sklearn.preprocessing.OneHotEncoder."
-        )
-    columns = [column.dense(table.n_rows).astype(np.float64) for column in table.columns]
-    matrix = np.column_stack(columns)
-    infinite = np.argwhere(np.isinf(matrix))
-    if len(infinite):
-        row, place = infinite[0]
-        raise InvalidInput(
-            f"Column {table.names[place]!r} contains infinity in row {row}, which has no place on "
-            "a line. Drop or clip such rows."
-        )
-    return matrix
