@@ -5,6 +5,7 @@ levels are looked up, a table of numbers. It stands in the model beside the tree
 """
 
 import enum
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -130,6 +131,16 @@ class Derivation:
         found[found == len(keys)] = 0
         is_known = keys[found] == wanted if len(keys) else np.zeros(len(wanted), bool)
         return np.where(is_known, found, UNSEEN)
+
+    @cached_property
+    def plain(self) -> dict[int, int]:
+        """The features of the user that trees see as they are and in no other way, and where."""
+        seen = Counter(place for feature in self.features for place in feature.places)
+        return {
+            feature.places[0]: number
+            for number, feature in enumerate(self.features)
+            if feature.rule == Rule.COPY and seen[feature.places[0]] == 1
+        }
 
     def n_levels(self, place: int) -> int:
         """Count the levels of a feature of the user."""

@@ -109,7 +109,7 @@ def accumulated_effects(
     check_parameters("accumulated_effects", {"n_intervals": n_intervals}, rules)
     forest = askable_of(fitted)
     place = choose_feature(forest, feature)
-    answer = choose_answer(forest, output, scale)
+    answer = choose_answer(forest, output, scale, of=fitted)
     n_threads = resolve_n_jobs(n_jobs)
     refuse_categories(forest, place)
     table = forest.conform(X, type(fitted).__name__)

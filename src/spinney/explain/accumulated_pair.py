@@ -129,7 +129,7 @@ def accumulated_interaction(
     check_parameters("accumulated_interaction", {"n_intervals": n_intervals}, rules)
     forest = askable_of(fitted)
     places = _two_features(choose_features(forest, features, 2), features)
-    answer = choose_answer(forest, output, scale)
+    answer = choose_answer(forest, output, scale, of=fitted)
     n_threads = resolve_n_jobs(n_jobs)
     for place in places:
         refuse_categories(forest, place)

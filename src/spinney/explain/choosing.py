@@ -36,8 +36,10 @@ class Answer:
         return numbers_of_rows
 
 
-def choose_answer(forest: Askable, output: Any, scale: str = "raw") -> Answer:
+def choose_answer(forest: Askable, output: Any, scale: str = "raw", *, of: Any = None) -> Answer:
     """Find the output that is asked for; None is the only one, or the second of two classes.
+
+    ``of`` is whose names outputs have: the estimator, where it knows more than its trees.
 
     Examples
     --------
@@ -49,7 +51,7 @@ def choose_answer(forest: Askable, output: Any, scale: str = "raw") -> Answer:
     if not isinstance(scale, str) or scale not in SCALES:
         hint = nearest_names(scale, SCALES) if isinstance(scale, str) else ""
         raise InvalidParameter(f"scale={scale!r}: expected 'raw' or 'prediction'.{hint}")
-    names, default = _outputs(forest, scale)
+    names, default = _outputs(forest, scale, forest if of is None else of)
     is_sum = scale == "raw" or forest.output.link == "identity"
     if output is None and default is None:
         raise InvalidParameter(
@@ -62,12 +64,12 @@ def choose_answer(forest: Askable, output: Any, scale: str = "raw") -> Answer:
     return Answer(names[place], place, scale, is_sum)
 
 
-def _outputs(forest: Askable, scale: str) -> tuple[tuple[str, ...], int | None]:
+def _outputs(forest: Askable, scale: str, of: Any) -> tuple[tuple[str, ...], int | None]:
     """Name the outputs, and give the place of the one that needs no choice."""
     classes = forest.target.classes
     if scale == "prediction" and classes is not None and forest.output.link in BINARY_LINKS:
         return tuple(map(str, classes)), len(classes) - 1
-    names = raw_output_names(forest)
+    names = raw_output_names(of)
     is_binary = classes is not None and len(classes) == 2
     return names, len(names) - 1 if len(names) == 1 or is_binary else None
 

@@ -20,7 +20,7 @@ from spinney.explain.choosing import (
 )
 from spinney.explain.expectation import RowsOfTable, TrainingCover, expected_scores
 from spinney.explain.grids import Grid, grid_of_rows, make_grid
-from spinney.explain.reading import Askable, InputForest, askable_of
+from spinney.explain.reading import Askable, AskedModel, InputForest, askable_of
 from spinney.model import TreeForest
 from spinney.model.tree import freeze
 from spinney.parallelism import resolve_n_jobs
@@ -114,7 +114,8 @@ def partial_dependence(
 
     Without ``X`` the trees alone answer: a split on another feature divides the answer as it
     divided the training rows (``method="recursion"`` in scikit-learn). That is fast and needs no
-    data, and differs where features depend on each other.
+    data, and differs where features depend on each other. A model that is no sum of trees needs
+    ``X``, and so do features that trees know by what was derived from them.
 
     Parameters
     ----------
@@ -158,19 +159,21 @@ def partial_dependence(
     """
     forest = askable_of(fitted)
     places = choose_features(forest, features, 2)
-    answer = choose_answer(forest, output, scale)
+    answer = choose_answer(forest, output, scale, of=fitted)
     n_threads = resolve_n_jobs(n_jobs)
     table = None if X is None else forest.conform(X, type(fitted).__name__)
-    bins = None if isinstance(forest, InputForest) else ForestBins(forest)
-    grids = _grids(forest, bins, places, grid, table)
     if table is None:
+        forest, places = _trees_that_recall(forest, places)
+        bins = ForestBins(forest)
+        grids = _grids(forest, bins, places, grid, table)
         values = _from_cover(forest, bins, grids, answer, sample_weight)
     else:
-        weights = row_weights(sample_weight, table.n_rows)
-        if answer.is_sum and bins is not None and not isinstance(forest, InputForest):
-            values = _from_rows(forest, bins, grids, answer, (table, weights))
+        grids = _grids(forest, _bins_of(forest), places, grid, table)
+        weighted = (table, row_weights(sample_weight, table.n_rows))
+        if answer.is_sum and isinstance(forest, TreeForest):
+            values = _from_rows(forest, ForestBins(forest), grids, answer, weighted)
         else:
-            values = _row_by_row(forest, grids, answer, (table, weights), n_threads)
+            values = _row_by_row(forest, grids, answer, weighted, n_threads)
     return PartialDependence(
         tuple(forest.schema.names[place] for place in places),
         tuple(freeze_labels(one.labels) for one in grids),
@@ -227,11 +230,10 @@ def individual_curves(
     """
     forest = askable_of(fitted)
     place = choose_feature(forest, feature)
-    answer = choose_answer(forest, output, scale)
+    answer = choose_answer(forest, output, scale, of=fitted)
     n_threads = resolve_n_jobs(n_jobs)
     table = forest.conform(X, type(fitted).__name__)
-    bins = None if isinstance(forest, InputForest) else ForestBins(forest)
-    (points,) = _grids(forest, bins, (place,), grid, table)
+    (points,) = _grids(forest, _bins_of(forest), (place,), grid, table)
     curves = np.empty((table.n_rows, len(points.bins)))
     for first, same in _distinct(points):
         asked = with_value(table, place, points.column, first)
@@ -269,8 +271,33 @@ def freeze_labels(labels: AnyArray) -> AnyArray:
     return labels
 
 
+def _bins_of(forest: TreeForest | AskedModel) -> ForestBins | None:
+    return ForestBins(forest) if isinstance(forest, TreeForest) else None
+
+
+def _trees_that_recall(
+    forest: TreeForest | AskedModel, places: tuple[int, ...]
+) -> tuple[TreeForest, tuple[int, ...]]:
+    """Give trees that know the training rows by themselves, and the features among theirs."""
+    if isinstance(forest, TreeForest):
+        return forest, places
+    if not isinstance(forest, InputForest):
+        raise InvalidParameter(
+            "X=None: the mean over the training rows is recalled by sums of trees, and this model "
+            "is none. Pass X."
+        )
+    plain = forest.model.derivation.plain
+    for place in places:
+        if place not in plain:
+            raise InvalidParameter(
+                f"X=None: the trees split on what was derived from {forest.schema.names[place]!r}, "
+                "so they alone do not know what rows have. Pass X."
+            )
+    return forest.model.forest, tuple(plain[place] for place in places)
+
+
 def _grids(
-    forest: TreeForest | InputForest,
+    forest: TreeForest | AskedModel,
     bins: ForestBins | None,
     places: tuple[int, ...],
     grid: Any,
@@ -285,13 +312,10 @@ def _grids(
         has_missing = table is None or _has_missing(table.columns[place])
         if bins is not None:
             made.append(make_grid(forest, bins, place, points, has_missing=has_missing))
-        elif table is not None and isinstance(forest, InputForest):
+        elif table is not None:
             made.append(grid_of_rows(forest, place, points, table, has_missing=has_missing))
         else:
-            raise InvalidParameter(
-                "X=None: the trees split on features that were derived from those of X, so they "
-                "alone do not know what rows have. Pass X."
-            )
+            raise AssertionError("without rows there are bins")
     return tuple(made)
 
 
@@ -312,8 +336,8 @@ def _has_missing(column: Column) -> bool:
 
 
 def _from_cover(
-    forest: TreeForest | InputForest,
-    bins: ForestBins | None,
+    forest: TreeForest,
+    bins: ForestBins,
     grids: Sequence[Grid],
     answer: Answer,
     sample_weight: Any,
@@ -327,8 +351,6 @@ def _from_cover(
         raise InvalidInput(
             "sample_weight is given, but X is not: without rows there is nothing to weigh. Pass X."
         )
-    if bins is None or isinstance(forest, InputForest):
-        raise AssertionError("grids of derived features need rows")
     known = {one.feature: one.bins for one in grids}
     return expected_scores(forest, bins, known, TrainingCover(1.0), answer.position)
 

@@ -18,7 +18,7 @@ from spinney.data.sources.numpy import read_array
 from spinney.data.table import Column, Kind, Table
 from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
 from spinney.explain.bins import ForestBins
-from spinney.explain.reading import Askable, InputForest
+from spinney.explain.reading import Askable
 from spinney.typing import AnyArray, FloatArray
 
 _EXPECTED = "a number of points of at least 2, or the values to ask about"
@@ -43,11 +43,11 @@ class Grid:
 
 
 def grid_of_rows(
-    forest: InputForest, place: int, wanted: Any, table: Table, *, has_missing: bool
+    forest: Askable, place: int, wanted: Any, table: Table, *, has_missing: bool
 ) -> Grid:
-    """Choose points of a feature that others are derived from: values of rows, or those given.
+    """Choose points of a feature of a model that is asked: values of rows, or those given.
 
-    Every point has a bin of its own: what trees tell apart is not in the feature itself.
+    Every point has a bin of its own: no splits on the feature itself say what is told apart.
     """
     described = forest.schema.feature(place)
     if not isinstance(wanted, numbers.Integral) or isinstance(wanted, bool):

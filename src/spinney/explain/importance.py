@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney.explain.reading import Shared, shared_forest_of
+from spinney.explain.reading import Shared, model_of, shared_forest_of
+from spinney.model.forest import trees_of
 from spinney.model.tree import freeze
 from spinney.results import Result
 from spinney.typing import FloatArray
@@ -43,9 +44,10 @@ class Importances(Result):
 def gain_importance(fitted: Any, *, normalise: bool = True) -> Importances:
     """Add up what the splits on each feature gained: training loss removed, weighted by tree.
 
-    It is what ``feature_importances_`` holds. Features with many distinct values, even of noise,
-    are offered more splits and gain more; :func:`permutation_importance` on held-out rows does not
-    have that bias.
+    It is what ``feature_importances_`` holds; that of ``AdaBoostRegressor``, a weighted median of
+    trees, is the mean of the shares of each tree instead. Features with many distinct values, even
+    of noise, are offered more splits and gain more; :func:`permutation_importance` on held-out rows
+    does not have that bias.
 
     Parameters
     ----------
@@ -68,7 +70,7 @@ def gain_importance(fitted: Any, *, normalise: bool = True) -> Importances:
     x0           0.9901
     x1         0.009901
     """
-    shared = shared_forest_of(fitted)
+    shared = _splits_of(fitted)
     return _of_splits(shared, shared.forest.feature_gains(), "gain", normalise=normalise)
 
 
@@ -93,11 +95,18 @@ def split_importance(fitted: Any, *, normalise: bool = True) -> Importances:
     >>> split_importance(tree, normalise=False).values
     array([1., 2.])
     """
-    shared = shared_forest_of(fitted)
+    shared = _splits_of(fitted)
     features = shared.forest.arrays["feature"]
     n_features = shared.forest.schema.n_features
     counts = np.bincount(features[features >= 0], minlength=n_features).astype(float)
     return _of_splits(shared, counts, "number of splits", normalise=normalise)
+
+
+def _splits_of(fitted: Any) -> Shared:
+    """Give the trees, also where a model does not add them up: their splits gained all the same."""
+    model = model_of(fitted)
+    trees = None if model is None else trees_of(model)
+    return shared_forest_of(fitted) if trees is None else Shared(trees, trees)
 
 
 def _of_splits(shared: Shared, totals: FloatArray, what: str, *, normalise: bool) -> Importances:

@@ -5,7 +5,7 @@ mean of a tree over any features left to chance follows from these conditions on
 why dependences at all rows, of all pairs of features, cost a number of steps linear in the rows.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +33,13 @@ class LeafRows:
 
 
 def leaf_rows(
-    values: FloatArray, tree: Tree, bins: ForestBins, rows: Mapping[int, AnyArray], n_rows: int
+    values: FloatArray,
+    tree: Tree,
+    bins: ForestBins,
+    rows: Mapping[int, AnyArray],
+    n_rows: int,
+    *,
+    owner: Sequence[int] | None = None,
 ) -> Iterator[LeafRows]:
     """Give the leaves of a tree in parts of bounded size.
 
@@ -44,20 +50,28 @@ def leaf_rows(
     bins : of its forest
     rows : bins of all rows, by feature
     n_rows : how many rows
+    owner : of each feature the one whose condition it is a part of; None: itself
     """
     leaves = list(_paths(tree, bins))
     features = sorted({feature for _, path in leaves for feature in path})
     at_once = max(1, _CELLS_AT_ONCE // n_rows)
     for first in range(0, len(leaves), at_once):
         part = leaves[first : first + at_once]
-        satisfied = {f: _satisfied([path.get(f) for _, path in part], rows[f]) for f in features}
+        satisfied: dict[int, AnyArray] = {}
+        asked: dict[int, AnyArray] = {}
+        for f in features:
+            own = f if owner is None else owner[f]
+            holds = _satisfied([path.get(f) for _, path in part], rows[f])
+            looks = np.array([f in path for _, path in part])
+            satisfied[own] = satisfied[own] & holds if own in satisfied else holds
+            asked[own] = asked[own] | looks if own in asked else looks
         n_failed = np.zeros((len(part), n_rows), np.uint16)
         for holds in satisfied.values():
             n_failed += ~holds
         yield LeafRows(
             values[[node for node, _ in part]],
             satisfied,
-            {f: np.array([f in path for _, path in part]) for f in features},
+            asked,
             n_failed,
         )
 

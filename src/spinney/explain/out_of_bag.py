@@ -24,8 +24,8 @@ def out_of_bag_importance(
 
     Each tree is asked about the rows out of its bag, as they are and with the values of a feature
     shuffled among them. The importance is the mean over trees of what is lost: of accuracy, or
-    in squared error. It needs no rows held out. A feature that a tree does not look at has exactly
-    0 there.
+    in squared error (of the means in the leaves, also of a quantile forest). It needs no rows held
+    out. A feature that a tree does not look at has exactly 0 there.
 
     Parameters
     ----------

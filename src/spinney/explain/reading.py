@@ -1,7 +1,7 @@
 """What every explanation begins with: the forest behind a fitted estimator, and its words."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +16,8 @@ from spinney.model.forest import Output
 from spinney.model.isolation import IsolationTrees
 from spinney.model.leaf_rows import LeafRowForest
 from spinney.model.links import BINARY_LINKS
+from spinney.model.median import MedianForest
+from spinney.model.projection import PlaneForest
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 
@@ -41,20 +43,29 @@ def forest_of(fitted: Any) -> TreeForest:
         raise InvalidInputType(
             f"The trees of this {type(fitted).__name__} split on features that were derived from "
             "those of X (statistics of categories, parts of dates), and this explanation reads "
-            "the splits themselves. Shapley values, importances, dependence and accumulated "
-            "effects take it; or fit with category_encoding='sets', category_pairs=None and "
-            "date_features=False."
+            "the splits themselves. Shapley values, importances, dependence, effects, "
+            "interactions and verify take it; or fit with category_encoding='sets', "
+            "category_pairs=None and date_features=False."
         )
     if model is not None:
         raise InvalidInputType(
             f"The model of this {type(fitted).__name__} is no sum of Spinney's own trees, so it "
             "cannot be taken apart into them. Pass an estimator that is one, such as gradient "
-            "boosting or a forest; permutation_importance takes any estimator of Spinney."
+            f"boosting or a forest; {_instead(model)}permutation_importance takes any estimator of "
+            "Spinney."
         )
     raise InvalidInputType(
         f"A {type(fitted).__name__} has no trees to explain. Pass a fitted estimator of Spinney "
         "that is made of trees, or its model_."
     )
+
+
+def _instead(model: Model) -> str:
+    """Name the explanations that need no sum of trees, where a model can be asked."""
+    if not isinstance(model, MedianForest | PlaneForest):
+        return ""
+    structural = "gain_importance, split_importance, " * isinstance(model, MedianForest)
+    return f"{structural}dependence, curves, effects and h_statistic take this one, and "
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,16 +159,44 @@ class InputForest:
         return self.model.raw_scores(derived, n_threads=n_threads)
 
 
-def askable_of(fitted: Any) -> TreeForest | InputForest:
-    """Give the trees as ``forest_of`` does, or as a function where features are derived."""
+class WholeModel:
+    """A model that is no sum of trees as a function: what it predicts is its raw score."""
+
+    def __init__(self, model: MedianForest | PlaneForest) -> None:
+        self.model = model
+        self.schema, self.target, self.output = model.schema, model.target, Output()
+
+    def conform(self, X: TableLike, estimator_name: str) -> Table:
+        """Read a table as one of the features."""
+        policy = self.model.policy
+        return self.schema.conform(
+            X, unseen=policy.unseen, extra=policy.extra, estimator_name=estimator_name
+        )
+
+    def raw_scores(self, table: Table, *, n_threads: int = 1) -> FloatArray:
+        """Predict; (n_rows, n_outputs)."""
+        return self.model.predictions(table, n_threads=n_threads)
+
+
+AskedModel: TypeAlias = InputForest | WholeModel
+"""What can only be asked: splits of trees do not tell what it makes of the user's features."""
+
+
+def askable_of(fitted: Any) -> TreeForest | AskedModel:
+    """Give the trees as ``forest_of`` does, or a function where they are no sum over features."""
     model = model_of(fitted)
-    return InputForest(model) if isinstance(model, DerivedForest) else forest_of(fitted)
+    if isinstance(model, DerivedForest):
+        return InputForest(model)
+    if isinstance(model, MedianForest | PlaneForest):
+        return WholeModel(model)
+    return forest_of(fitted)
 
 
 def raw_output_names(fitted: Any) -> tuple[str, ...]:
     """Name the raw scores of a model: what its trees add up to, before the link.
 
-    Two classes have one raw score, for the second class; more classes have one each.
+    Two classes have one raw score, for the second class; more classes have one each. That of a
+    quantile forest is the mean, which is not what its ``predict`` gives.
 
     Examples
     --------
@@ -168,18 +207,31 @@ def raw_output_names(fitted: Any) -> tuple[str, ...]:
     >>> raw_output_names(fitted)
     ('b',)
     """
-    asked = fitted.model if isinstance(fitted, InputForest) else fitted
-    forest = shared_forest_of(asked).forest
-    target = forest.target
+    if is_quantile_forest(fitted):
+        return ("mean",)
+    asked = fitted if isinstance(fitted, InputForest | WholeModel) else askable_of(fitted)
+    target, output = asked.target, asked.output
     if target.classes is not None:
         classes = [str(label) for label in target.classes]
-        return tuple(classes[-1:] if forest.output.link in BINARY_LINKS else classes)
+        return tuple(classes[-1:] if output.link in BINARY_LINKS else classes)
     if target.label_classes is not None:
         pairs = enumerate(target.label_classes)
         return tuple(f"y{k}={label}" for k, classes in pairs for label in classes.tolist())
-    if target.task == "unsupervised" and forest.output.aggregate == "mean":
+    if target.task == "unsupervised" and output.aggregate == "mean":
         return ("mean path length",)
     if target.output_names is not None:
         return target.output_names
-    n_outputs = len(forest.arrays["baseline"])
+    n_outputs = _n_raw_scores(asked)
     return ("prediction",) if n_outputs == 1 else tuple(f"output {k}" for k in range(n_outputs))
+
+
+def is_quantile_forest(fitted: Any) -> bool:
+    """Tell whether the trees add up to the mean, where ``predict`` gives quantiles."""
+    return isinstance(model_of(fitted), LeafRowForest)
+
+
+def _n_raw_scores(asked: TreeForest | AskedModel) -> int:
+    if isinstance(asked, WholeModel):
+        return asked.target.n_outputs
+    forest = asked.model if isinstance(asked, InputForest) else asked
+    return len(forest.arrays["baseline"])

@@ -1,6 +1,7 @@
 """One prediction, taken apart: a table a person can read."""
 
 import datetime as dt
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from spinney.data.schema import FeatureSchema
 from spinney.data.table import Column, Kind, Table
 from spinney.errors import InvalidInput, shorten
 from spinney.explain.choosing import find_place
-from spinney.explain.reading import raw_output_names, shared_forest_of
+from spinney.explain.reading import is_quantile_forest, raw_output_names, shared_forest_of
 from spinney.explain.shapley import explain_table
 from spinney.model import TreeForest
 from spinney.model.links import BINARY_LINKS, apply_link
@@ -81,6 +82,8 @@ def explain_row(
 ) -> RowExplanation:
     """Take one prediction apart into what each feature contributed, by Shapley values.
 
+    Of a quantile forest it is the mean that is taken apart: its quantiles are no sums of trees.
+
     Parameters
     ----------
     fitted : estimator or model
@@ -88,9 +91,10 @@ def explain_row(
     row : mapping, 1-D sequence, or table of one row
         A mapping goes from the names of the features to values; a row of a pandas frame
         (``frame.iloc[0]``) is one. A sequence has the features in the order of training.
-    output : label or name, default=None
-        Of several raw scores, the class or the output to explain. None: the class with the
-        largest raw score, or the first output. Two classes have one raw score, for the second.
+    output : label, name or position, default=None
+        Of several raw scores, the class or the output to explain; a number that is no label is a
+        position. None: the class with the largest raw score, or the first output. Two classes have
+        one raw score, for the second.
     background, background_weight
         As in :func:`~spinney.explain.shap_values`.
 
@@ -121,15 +125,14 @@ def explain_row(
     known = None if background is None else shared.conform(background, name)
     found = explain_table(shared, conformed, known, background_weight, n_threads=1)
     raw = forest.raw_scores(conformed)
-    place = _chosen_output(forest, raw[0], output)
-    prediction_name, prediction = _prediction(forest, raw, place)
-    is_classes = forest.target.classes is not None
-    is_share = is_classes and forest.output.link == "identity"
+    names = raw_output_names(fitted)
+    place = _chosen_output(forest, names, raw[0], output)
+    prediction_name, prediction = _prediction(forest, names, raw, place)
     return RowExplanation(
         prediction_name,
         prediction,
         float(raw[0, place]),
-        "the probability itself" if is_share else _SCALES[forest.output.link],
+        _scale(forest, is_mean=is_quantile_forest(fitted)),
         float(found.base[place]),
         shared.names,
         _shown_values(given, shared.read(given, name), schema),
@@ -168,21 +171,29 @@ def _from_names(values: Mapping[Any, Any], schema: FeatureSchema) -> Table:
     return Table(1, match_by_name(table, schema.names, ignore_extra=False), names_given=False)
 
 
-def _chosen_output(forest: TreeForest, raw: FloatArray, output: Any) -> int:
-    names = raw_output_names(forest)
+def _chosen_output(forest: TreeForest, names: tuple[str, ...], raw: FloatArray, output: Any) -> int:
     if output is None:
         return int(np.argmax(raw)) if forest.target.classes is not None else 0
-    return find_place(str(output), names, "output", "raw score")
+    is_position = isinstance(output, numbers.Integral) and str(output) not in names
+    return find_place(output if is_position else str(output), names, "output", "raw score")
 
 
-def _prediction(forest: TreeForest, raw: FloatArray, place: int) -> tuple[str, float]:
+def _prediction(
+    forest: TreeForest, names: tuple[str, ...], raw: FloatArray, place: int
+) -> tuple[str, float]:
     """Name what is predicted, and give it; ``place`` is that of the raw score."""
     predictions = apply_link(forest.output.link, raw)[0]
-    name = raw_output_names(forest)[place]
     if forest.target.classes is None:
-        return name, float(predictions[place])
+        return names[place], float(predictions[place])
     column = 1 if forest.output.link in BINARY_LINKS else place
-    return f"P({name})", float(predictions[column])
+    return f"P({names[place]})", float(predictions[column])
+
+
+def _scale(forest: TreeForest, *, is_mean: bool) -> str:
+    if is_mean:
+        return "the mean itself, not the median that predict gives"
+    is_share = forest.target.classes is not None and forest.output.link == "identity"
+    return "the probability itself" if is_share else _SCALES[forest.output.link]
 
 
 def _shown_values(given: Table, conformed: Table, schema: FeatureSchema) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Shapley values: what each feature adds to the raw score of each row, exactly."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -97,9 +97,10 @@ def shap_values(
     the expected raw score changes when it does. The answer is exact, not sampled, and the same
     for every number of threads. Contributions are to the raw score: log-odds for two classes,
     one score per class for several, the logarithm of the prediction for Poisson, gamma and
-    Tweedie loss, the prediction itself otherwise. Where trees split on derived features, all that
-    are derived from a feature of X become known with it; what is derived from a pair of features
-    becomes known as if it were a feature of its own, and is divided evenly between the two.
+    Tweedie loss, the mean of a quantile forest, the prediction itself otherwise. Where trees split
+    on derived features, all that are derived from a feature of X become known with it; what is
+    derived from a pair of features becomes known as if it were a feature of its own, and is divided
+    evenly between the two.
 
     Parameters
     ----------
@@ -145,7 +146,8 @@ def shap_values(
     name = type(fitted).__name__
     table = shared.conform(X, name)
     known = None if background is None else shared.conform(background, name)
-    return explain_table(shared, table, known, background_weight, n_threads=n_threads)
+    found = explain_table(shared, table, known, background_weight, n_threads=n_threads)
+    return replace(found, output_names=raw_output_names(fitted))
 
 
 def explain_table(
@@ -208,7 +210,7 @@ def shap_interactions(fitted: Any, X: TableLike, *, n_jobs: int | None = None) -
     sums = _ext.shapley_interactions(forest.native, columns, shared.players, n_threads)
     values = read_only(shared.from_players(forest.aggregated(sums), 1, 2))
     base = read_only(forest.expected_scores)
-    return ShapInteractions(values, base, shared.names, raw_output_names(forest))
+    return ShapInteractions(values, base, shared.names, raw_output_names(fitted))
 
 
 def shap_importance(

@@ -143,15 +143,15 @@ class LeafRowForest(Model):
 
     def oob_quantiles(self, table: Table, levels: FloatArray, *, n_threads: int = 1) -> FloatArray:
         """Give quantiles of the rows of ``fit`` by the trees that did not draw them, else NaN."""
-        return self._by_leaves(table, levels, self._drawn_by(), n_threads)
+        return self._by_leaves(table, levels, ~self.unseen(), n_threads)
 
-    def _drawn_by(self) -> AnyArray:
-        """Tell for each row given to ``fit`` which trees drew it; (n_given, n_trees) bool."""
+    def unseen(self) -> AnyArray:
+        """Tell for each row given to ``fit`` which trees did not draw it; (n_given, n_trees)."""
         starts = self.arrays["entry_start"][self.trees.arrays["tree_start"]]
         tree = np.repeat(np.arange(len(self)), np.diff(starts))
         drawn = np.zeros((self.n_rows + 1, len(self)), bool)  # the last row: those of weight 0
         drawn[self.arrays["row"], tree] = True
-        return np.asarray(drawn[self.arrays["place"]])
+        return np.asarray(~drawn[self.arrays["place"]])
 
     def _by_leaves(
         self, table: Table, levels: FloatArray, drawn: AnyArray | None, n_threads: int

@@ -170,8 +170,48 @@ def test_points_of_dependence_are_values_of_rows():
     assert values_of(pairs).shape == (4, 25)
     with pytest.raises(InvalidParameter, match="Give grid="):
         explain.partial_dependence(FITTED, "town", X)
-    with pytest.raises(InvalidParameter, match="Pass X"):
-        explain.partial_dependence(FITTED, "noise")
+    with pytest.raises(InvalidParameter, match=r"derived from 'town'.* Pass X"):
+        explain.partial_dependence(FITTED, "town")
+
+
+def test_without_rows_trees_recall_features_that_they_see_as_they_are():
+    found = explain.partial_dependence(FITTED, "noise", grid=9)
+    of_trees = explain.partial_dependence(FITTED.model_.forest, "noise", grid=9)
+    assert found.feature_names == ("noise",)
+    np.testing.assert_array_equal(values_of(found), values_of(of_trees))
+
+
+def by_definition(fitted, rows, pair):
+    """Friedman's H² of a pair and its size, and of its first feature with all others."""
+
+    def dependence(features):
+        means = []
+        for place in range(len(rows)):
+            asked = rows.assign(**{name: rows[name].iloc[place] for name in features})
+            means.append(fitted.predict(asked).mean())
+        return np.array(means)
+
+    first, second = (dependence([name]) for name in pair)
+    both = dependence(pair)
+    whole, others = fitted.predict(rows), dependence([c for c in rows if c != pair[0]])
+    part, rest = both - first - second, whole - first - others
+    return part.var() / both.var(), part.std(), rest.var() / whole.var()
+
+
+@pytest.mark.parametrize("category_pairs", [None, [("town", "kind")]])
+def test_interactions_of_the_users_features_are_those_of_the_definition(category_pairs):
+    fitted = GradientBoostingRegressor(
+        max_iter=10, random_state=0, date_features=True, category_pairs=category_pairs
+    ).fit(X, Y)
+    rows = X[:25]
+    for pair in (("town", "when"), ("town", "kind")):
+        found = explain.h_statistic(fitted, rows, features=[pair])
+        h_squared, size, overall = by_definition(fitted, rows, list(pair))
+        np.testing.assert_allclose(found.pairwise[0], h_squared, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(found.pairwise_sizes[0], size, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(found.overall[0], overall, rtol=1e-6, atol=1e-9)
+    every = explain.h_statistic(fitted, rows)
+    assert set(every.feature_names) <= set(X.columns)
 
 
 def test_effects_of_dates_are_accumulated_with_all_their_parts():
@@ -182,18 +222,9 @@ def test_effects_of_dates_are_accumulated_with_all_their_parts():
     np.testing.assert_allclose(step, (high - low)[inside].mean(), rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda: explain.verify(FITTED),
-        lambda: explain.h_statistic(FITTED, X[:20]),
-        lambda: explain.explain_split(FITTED, 0, 0),
-    ],
-    ids=["verify", "h_statistic", "explain_split"],
-)
-def test_what_cannot_be_told_of_derived_features_is_refused_with_a_way_out(ask):
+def test_one_split_of_derived_features_is_refused_with_a_way_out():
     with pytest.raises(InvalidInputType, match="category_encoding='sets'"):
-        ask()
+        explain.explain_split(FITTED, 0, 0)
 
 
 def test_a_report_can_be_written(tmp_path):

@@ -6,6 +6,7 @@ import pytest
 from spinney import (
     DecisionTreeRegressor,
     ExtraTreesRegressor,
+    QuantileForestRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -60,6 +61,30 @@ def test_noise_is_within_its_errors_and_signal_is_not():
     assert scores[0] > 10
     assert scores[1] > 5
     assert found.values[2] < 0.05 * found.values[1]
+
+
+def test_a_quantile_forest_is_judged_by_the_means_of_its_leaves():
+    forest = QuantileForestRegressor(12, random_state=0).fit(X, Z)
+    found = out_of_bag_importance(forest, X, Z, random_state=5)
+    unseen, trees = forest.out_of_bag(X), forest.model_.trees
+    assert unseen.any(axis=0).all()
+    falls = np.zeros(12)
+    for number in range(12):
+        rows = np.flatnonzero(unseen[:, number])
+        own = random_bits(random_bits(5, Stream.FEATURES, 0), Stream.ROWS, number)
+        bits = [random_bits(own, Stream.ROWS, place) for place in range(len(rows))]
+        shuffled = X[rows].copy()
+        shuffled[:, 0] = shuffled[np.argsort(bits), 0]
+        tree = trees[number : number + 1]
+        errors = [((tree.predictions(x)[:, 0] - Z[rows]) ** 2).mean() for x in (shuffled, X[rows])]
+        falls[number] = errors[0] - errors[1]
+    assert found.values[0] == pytest.approx(falls.mean())
+    assert found.values[0] > found.values[1] > 0 == found.values[3]
+    with pytest.raises(InvalidInput, match="X has 9 rows, but 150 were given to fit"):
+        out_of_bag_importance(forest, X[:9], Z[:9])
+    whole = QuantileForestRegressor(3, bootstrap=False).fit(X, Z)
+    with pytest.raises(InvalidInput, match="Fewer than two trees"):
+        out_of_bag_importance(whole, X, Z)
 
 
 def test_what_has_no_bags_is_refused():

@@ -65,6 +65,9 @@ def test_isolation_trees_add_up_to_the_mean_path_length(level):
     assert str(explain_row(fitted, rows[0])).startswith("mean path length = ")
     least = verify(fitted, bounds=(lengths.min() / 2, None)).claims[0]
     assert least.verdict != "undecided"
+    assert least.statement.startswith("the mean path length is at least")
+    (rising,) = verify(fitted, monotonic={0: 1}).claims
+    assert rising.statement == "the mean path length never falls as 'x0' grows"
 
 
 def test_a_quantile_forest_is_explained_by_its_mean():

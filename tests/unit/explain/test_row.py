@@ -113,6 +113,18 @@ def test_the_class_explained_is_the_predicted_one_unless_another_is_named(classi
         explain_row(classifier, row, output="to")
 
 
+def test_an_output_may_be_a_position_unless_the_number_is_a_label(classifier):
+    two = Regressor(max_iter=5, min_samples_leaf=3).fit(FRAME, np.column_stack([Y, -Y]))
+    found = explain_row(two, FRAME.iloc[[1]], output=1)
+    assert found.prediction == two.predict(FRAME.iloc[[1]])[0, 1]
+    assert found.prediction != explain_row(two, FRAME.iloc[[1]]).prediction
+    assert explain_row(classifier, FRAME.iloc[[1]], output=2).prediction_name == "P(top)"
+    digits = DecisionTreeClassifier().fit(FRAME, np.digitize(Y, [5, 12]) + 1)
+    assert explain_row(digits, FRAME.iloc[[1]], output=1).prediction_name == "P(1)"
+    with pytest.raises(InvalidParameter, match="position from 0 to 1"):
+        explain_row(two, FRAME.iloc[[1]], output=2)
+
+
 def test_two_classes_are_told_by_the_second():
     fitted = GradientBoostingClassifier(max_iter=5, min_samples_leaf=3).fit(FRAME, Y > 8)
     row = FRAME.iloc[[0]]

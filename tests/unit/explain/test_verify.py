@@ -154,7 +154,7 @@ def test_three_classes_have_bounds_of_raw_scores_once_one_is_chosen():
     with pytest.raises(InvalidParameter, match=r"output='a'.* raw score"):
         verify(fitted, bounds=(0, 1))
     found = verify(fitted, bounds=(-9, 9), output="c")
-    assert found.claims[0].statement == "the raw score of 'c' is at least -9"
+    assert found.claims[0].statement == "the raw score of 'c', before softmax, is at least -9"
     scores = fitted.decision_function(X)[:, 2]
     (claim,) = [c for c in verify(fitted, output="c").claims if c.bounds]
     assert claim.bounds[0] <= scores.min() <= scores.max() <= claim.bounds[1]

@@ -229,14 +229,26 @@ class QuantileForestRegressor(QuantileCalibration, RegressorMixin, Estimator):
         self._check_fitted()
         levels, is_one = read_levels(quantiles)
         table = self.model_.trees.conform(X, type(self).__name__)
-        n_given = len(self.model_.arrays["place"])
-        if table.n_rows != n_given:
-            raise InvalidInput(
-                f"X has {table.n_rows} rows, but {n_given} were given to fit. Out-of-bag quantiles "
-                "are those of the training table: pass it as it was."
-            )
+        self._check_rows_of_fit(table.n_rows)
         found = self.model_.oob_quantiles(table, levels, n_threads=self._n_threads())
         return found[:, 0] if is_one else found
+
+    def out_of_bag(self, X: TableLike) -> AnyArray:
+        """Say which trees did not draw which rows: booleans (n_rows, n_trees).
+
+        X must be the table ``fit`` was given; only its number of rows is looked at.
+        """
+        self._check_fitted()
+        self._check_rows_of_fit(int(X.shape[0]) if hasattr(X, "shape") else len(X))
+        return self.model_.unseen()
+
+    def _check_rows_of_fit(self, n_rows: int) -> None:
+        n_given = len(self.model_.arrays["place"])
+        if n_rows != n_given:
+            raise InvalidInput(
+                f"X has {n_rows} rows, but {n_given} were given to fit. What is out of bag is "
+                "known for the training table: pass it as it was."
+            )
 
     def distribution(self, X: TableLike, row: int = 0) -> ConditionalDistribution:
         """Give the whole distribution of the target for one row.

@@ -16,6 +16,11 @@ from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter, sho
 from spinney.explain.choosing import find_place
 from spinney.explain.verification.cells import CategoryCells, CellSpace, FeatureCells, NumericCells
 
+UNDERIVED = "fit with category_encoding='sets', category_pairs=None and date_features=False"
+"""How trees come to see the features of X alone."""
+MAY_NOT_EXIST = f"no row found that has such derived features; {UNDERIVED}"
+"""Why a claim stays open where a search is over derived features in any combination."""
+
 
 def feature_positions(given: Any, schema: FeatureSchema, where: str) -> list[int]:
     """Find several features; a single name or position may stand alone."""
@@ -97,14 +102,20 @@ def restricted(space: CellSpace, within: Any) -> CellSpace:
             f"within={within!r}: expected a dict from features to what they may be, for example "
             "within={'age': (18, 99)}."
         )
-    schema, features = space.forest.schema, list(space.features)
+    schema, features = space.model.schema, list(space.features)
     for key, given in within.items():
         place = find_place(key, schema.names, "within")
-        cells = features[place]
+        number = space.plain_number(place)
+        if number is None:
+            raise InvalidInput(
+                f"within[{schema.names[place]!r}]={given!r}: the trees know it by what was derived "
+                f"from it, which cannot be narrowed down to that. Leave it out, or {UNDERIVED}."
+            )
+        cells = features[number]
         if isinstance(cells, CategoryCells):
-            features[place] = _some_levels(cells, given, schema, place)
+            features[number] = _some_levels(cells, given, schema, place)
         else:
-            features[place] = _some_numbers(cells, given, schema, place)
+            features[number] = _some_numbers(cells, given, schema, place)
     return space.with_features(features)
 
 

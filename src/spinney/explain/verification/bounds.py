@@ -7,10 +7,13 @@ import numpy as np
 from scipy.special import logit
 
 from spinney._native import _ext
+from spinney.explain.verification.asking import MAY_NOT_EXIST
 from spinney.explain.verification.cells import CellSpace
 from spinney.explain.verification.claims import Claim
 from spinney.explain.verification.differences import run
-from spinney.explain.verification.rows import Row, predictions_at, row_of, scores_at
+from spinney.explain.verification.rows import Row, better_rows, predictions_at, row_of, scores_at
+from spinney.model.derived import DerivedForest
+from spinney.model.leaf_rows import LeafRowForest
 from spinney.model.links import BINARY_LINKS, apply_link
 
 _LINK_ERROR = 16 * float(np.finfo(float).eps)
@@ -103,23 +106,32 @@ def find_extreme(scale: Scale, side: int, budget: int, *, bound: float | None = 
         example.advance(1)
     else:
         example = search
-    row = row_of(space, example.witness(), {})
-    upper = search.upper
+    witness = example.witness()
+    (row,) = better_rows(
+        space,
+        witness,
+        (row_of(space, witness, {}),),
+        lambda rows: side * float(scores_at(space.model, rows, scale.output)[0]),
+    )
+    attained = _seen_at(scale, row)
+    is_row = not isinstance(space.model, DerivedForest) or attained == scale.seen(
+        sign * search.upper
+    )
     return Extreme(
         side,
-        scale.beyond(sign * upper, side),
-        _seen_at(scale, row),
+        scale.beyond(sign * search.upper, side) + 0.0,  # no negative zero
+        attained + 0.0,
         row,
-        search.is_done and upper == search.attained,
+        search.is_done and search.upper == search.attained and is_row,
         search.n_boxes,
     )
 
 
 def _seen_at(scale: Scale, row: Row) -> float:
-    forest = scale.space.forest
-    if scale.is_raw:
-        return float(scores_at(forest, [row], scale.output)[0])
-    return predictions_at(forest, [row], scale.output)[0]
+    model = scale.space.model
+    if scale.is_raw or isinstance(model, LeafRowForest):
+        return float(scores_at(model, [row], scale.output)[0])
+    return predictions_at(model, [row], scale.output)[0]
 
 
 def check_bound(scale: Scale, side: int, bound: float, budget: int) -> Claim:
@@ -128,13 +140,13 @@ def check_bound(scale: Scale, side: int, bound: float, budget: int) -> Claim:
     found = find_extreme(scale, side, budget, bound=bound)
     statement = f"{scale.name} is {word} {bound:g}"
     if side * found.attained > side * bound:
-        raw = scores_at(scale.space.forest, [found.row], scale.output)
+        raw = scores_at(scale.space.model, [found.row], scale.output)
         return Claim(
             statement=statement,
             verdict="refuted",
             evidence=f"a row has {found.attained:.6g}; see counter_example",
             counter_example=(found.row,),
-            predictions=predictions_at(scale.space.forest, [found.row], scale.output),
+            predictions=predictions_at(scale.space.model, [found.row], scale.output),
             raw_scores=(float(raw[0]),),
         )
     searched = f"{found.n_boxes} boxes searched"
@@ -143,6 +155,8 @@ def check_bound(scale: Scale, side: int, bound: float, budget: int) -> Claim:
         return Claim(statement=statement, verdict="proved", evidence=evidence)
     between = sorted((found.attained, found.known))
     evidence = f"the {most} is from {between[0]:.6g} to {between[1]:.6g}; {searched}"
+    if isinstance(scale.space.model, DerivedForest):
+        evidence += f"; {MAY_NOT_EXIST}"
     return Claim(statement=statement, verdict="undecided", evidence=evidence)
 
 
@@ -170,7 +184,7 @@ def outward(number: float, side: int) -> str:
     ('1.23457', '1.23456', '-0.5')
     """
     if not math.isfinite(number) or number == 0.0:
-        return f"{number:g}"
+        return f"{number + 0.0:g}"  # no negative zero
     unit = 10.0 ** (math.floor(math.log10(abs(number))) - 5)
     for steps in range(3):
         text = f"{number + side * steps * 0.5 * unit:.6g}"

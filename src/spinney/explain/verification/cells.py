@@ -2,19 +2,34 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from spinney._native import _ext
+from spinney.data.calendar import CalendarPart
+from spinney.data.derivation import Derivation, Derived, Rule
 from spinney.data.table import Kind
 from spinney.model import TreeForest
+from spinney.model.derived import DerivedForest
+from spinney.model.leaf_rows import LeafRowForest
 from spinney.typing import AnyArray, FloatArray
 
+Verified: TypeAlias = TreeForest | DerivedForest | LeafRowForest
+"""Models that claims are about."""
 MISSING = -1
 """The cell of missing values."""
 MISSING_BIN = 255
 _ALL_BINS = np.full(4, np.iinfo(np.uint64).max, np.uint64)
+
+
+_PARTS = {
+    CalendarPart.MONTH: (1.0, 12.0),
+    CalendarPart.DAY: (1.0, 31.0),
+    CalendarPart.WEEKDAY: (0.0, 6.0),
+    CalendarPart.HOUR: (0.0, 24.0),
+}
+"""The numbers that parts of dates can be."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,25 +79,61 @@ FeatureCells = NumericCells | CategoryCells
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellSpace:
-    """The rows that are asked about, feature by feature, and the trees over their cells."""
+    """The rows that are asked about, feature by feature, and the trees over their cells.
 
+    Where trees split on derived features, cells are those of the derived ones, in any combination:
+    more than there are rows. What holds for all of them holds for all rows.
+    """
+
+    model: Verified
+    """What rows of the user are put through."""
     forest: TreeForest
+    """Its trees."""
     features: tuple[FeatureCells, ...]
     arrays: Mapping[str, AnyArray]
     """Nodes of all trees as native code takes them, without the values."""
 
     @classmethod
-    def of(cls, forest: TreeForest) -> "CellSpace":
-        """Make the cells of a forest; no row is excluded yet."""
-        n_features = len(forest.schema.names)
-        features = tuple(_feature_cells(forest, f) for f in range(n_features))
+    def of(cls, model: Verified) -> "CellSpace":
+        """Make the cells of a model; no row is excluded yet."""
+        forest = trees_behind(model)
+        features = [_feature_cells(forest, f) for f in range(forest.schema.n_features)]
+        if isinstance(model, DerivedForest):
+            derived = model.derivation.features
+            features = [_that_occur(*pair) for pair in zip(features, derived, strict=True)]
         arrays = {
             name: np.ascontiguousarray(forest.arrays[name])
             for name in ("tree_start", "feature", "right", "missing_left", "category_set")
         }
         arrays["category_sets"] = np.ascontiguousarray(forest.arrays["category_sets"].reshape(-1))
         arrays["cut"] = _cut_cells(forest, features)
-        return cls(forest, features, arrays)
+        return cls(model, forest, tuple(features), arrays)
+
+    @property
+    def derivation(self) -> Derivation:
+        """What the features of the trees are made of, where they are derived."""
+        if isinstance(self.model, DerivedForest):
+            return self.model.derivation
+        raise AttributeError("the trees split on the features of the user")
+
+    def owners_of(self, number: int) -> tuple[int, ...]:
+        """Give the features of the user that a feature of the trees is made of."""
+        if isinstance(self.model, DerivedForest):
+            return self.model.derivation.features[number].places
+        return (number,)
+
+    def numbers_of(self, feature: int) -> list[int]:
+        """Give the features of the trees that are made of a feature of the user."""
+        return [n for n in range(len(self.features)) if feature in self.owners_of(n)]
+
+    def plain_number(self, feature: int) -> int | None:
+        """Give the feature of the trees that is one of the user as it is; None: there are others.
+
+        Then a value of the user's feature moves several numbers of the trees at once.
+        """
+        if isinstance(self.model, DerivedForest):
+            return self.model.derivation.plain.get(feature)
+        return feature
 
     def with_features(self, features: Sequence[FeatureCells]) -> "CellSpace":
         """Ask about other rows."""
@@ -147,6 +198,24 @@ def _feature_cells(forest: TreeForest, feature: int) -> FeatureCells:
     used = forest.arrays["feature"] == feature
     cuts = np.unique(forest.arrays["threshold"][used].astype(np.float64))
     return NumericCells(cuts[cuts < np.inf])
+
+
+def _that_occur(cells: FeatureCells, derived: Derived) -> FeatureCells:
+    """Leave out numbers that no level and no date leads to."""
+    if isinstance(cells, CategoryCells) or derived.rule == Rule.COPY:
+        return cells
+    if derived.table is not None:  # missing and unseen levels have numbers, too
+        low, high = float(derived.table.min()), float(derived.table.max())
+        return NumericCells(cells.cuts, low, high, missing=False)
+    low, high = _PARTS.get(CalendarPart(derived.rule - Rule.CALENDAR), (-np.inf, np.inf))
+    return NumericCells(cells.cuts, low, high)
+
+
+def trees_behind(model: Verified) -> TreeForest:
+    """Give the trees of a model."""
+    if isinstance(model, DerivedForest):
+        return model.forest
+    return model.trees if isinstance(model, LeafRowForest) else model
 
 
 def _cut_cells(forest: TreeForest, features: Sequence[FeatureCells]) -> AnyArray:

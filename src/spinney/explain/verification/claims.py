@@ -27,7 +27,7 @@ class Claim:
     counter_example: tuple[Row, ...] | None = None
     """Rows that refute it, as values by the names of features; None for missing values."""
     predictions: tuple[float, ...] | None = None
-    """What the model predicts for these rows."""
+    """What the model predicts for these rows; a quantile forest the median, whatever is claimed."""
     raw_scores: tuple[float, ...] | None = None
     """Their raw scores, before the link."""
     bounds: tuple[float, float] | None = None

@@ -9,7 +9,7 @@ import numpy as np
 
 from spinney._native import _ext
 from spinney.explain.verification.cells import MISSING, CellSpace, NumericCells
-from spinney.explain.verification.rows import Row, row_of, scores_at
+from spinney.explain.verification.rows import Row, better_rows, row_of, scores_at
 from spinney.typing import AnyArray, FloatArray
 
 Step: TypeAlias = tuple[int, int]
@@ -61,15 +61,17 @@ class Differences:
     """A bound of the magnitude of every partial sum."""
     grain: float
     """Every term is a multiple of this power of two."""
+    subject: str = "the score"
+    """What the sum of the trees is, for statements."""
 
     @classmethod
-    def of(cls, space: CellSpace, output: int) -> "Differences":
+    def of(cls, space: CellSpace, output: int, subject: str = "the score") -> "Differences":
         """Prepare for questions."""
         terms = space.contributions(output)
         start = abs(float(space.forest.arrays["baseline"][output]))
         magnitude = float(largest_terms(space, terms).sum()) + start
         grain = _grain(np.append(terms, start))
-        return cls(space, output, space.boxes(output), magnitude, grain)
+        return cls(space, output, space.boxes(output), magnitude, grain, subject)
 
     def margin(self, n_corners: int) -> float:
         """Bound what rounding can do to a sum over corners, ours and prediction's together.
@@ -141,7 +143,15 @@ class Differences:
             row_of(self.space, witness, dict(zip(question.features, cells, strict=True)))
             for cells in corners
         )
-        if question.sign * mixed_difference(self.scores(rows)) > self._noise(question):
+
+        def gain(some: tuple[Row, ...]) -> float:
+            return question.sign * mixed_difference(self.scores(some))
+
+        noise = self._noise(question)
+        if gain(rows) <= noise:
+            kept = {f for n in question.features for f in self.space.owners_of(n)}
+            rows = better_rows(self.space, witness, rows, gain, kept=kept)
+        if gain(rows) > noise:
             answers.rows, answers.question = rows, question
 
     def _noise(self, question: Question) -> float:
@@ -154,7 +164,7 @@ class Differences:
     def scores(self, rows: Sequence[Row]) -> FloatArray:
         """Predict raw scores, with the sign that sums have before a mean is taken."""
         sign = 1.0 if self.space.forest.divisor > 0.0 else -1.0
-        return sign * scores_at(self.space.forest, rows, self.output)
+        return sign * scores_at(self.space.model, rows, self.output)
 
 
 def mixed_difference(scores: AnyArray) -> float:

@@ -1,7 +1,7 @@
 """Rows that stand for cells: in the user's own terms, and through the road of predictions."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,9 +13,13 @@ from spinney.explain.verification.cells import (
     CategoryCells,
     CellSpace,
     NumericCells,
+    Verified,
     bins_of_words,
+    trees_behind,
 )
-from spinney.model import TreeForest
+from spinney.explain.verification.derived_rows import nearest_values
+from spinney.model.derived import DerivedForest
+from spinney.model.leaf_rows import LeafRowForest
 from spinney.model.links import apply_link
 from spinney.typing import AnyArray, FloatArray
 
@@ -26,21 +30,63 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _INSTANTS = (-6.2e10, 2.5e11)
 """Seconds since 1970 that ``datetime`` has room for, from the year 6 to 9892."""
 _DURATIONS = (-8e13, 8e13)
+_MOST_VALUES = 64
+"""Values of a feature that are tried where a box has no row of its own."""
 
 
 def row_of(space: CellSpace, witness: Mapping[str, AnyArray], fixed: Mapping[int, int]) -> Row:
-    """Choose a row of a box; features in ``fixed`` take the cell that it names."""
-    schema = space.forest.schema
-    row = {}
-    for place, (name, cells) in enumerate(zip(schema.names, space.features, strict=True)):
-        if place in fixed:
-            chosen = [] if fixed[place] == MISSING else [fixed[place]]
-        elif isinstance(cells, NumericCells):
-            chosen = list(range(int(witness["low"][place]), int(witness["high"][place])))
+    """Choose a row of a box; features of the trees in ``fixed`` take the cell that it names.
+
+    A box over derived features may be without rows: then the row is one that is near.
+    """
+    chosen = [_chosen_cells(space, witness, fixed, n) for n in range(len(space.features))]
+    schema, row = space.model.schema, {}
+    for place, name in enumerate(schema.names):
+        number = space.plain_number(place)
+        if number is None:
+            (row[name],) = nearest_values(space, place, chosen, first_of_all=fixed)
         else:
-            chosen = bins_of_words(witness["bins"][4 * place : 4 * place + 4])
-        row[name] = _value(cells, chosen, schema.kinds[place], schema.timezone_aware[place])
+            kind, aware = schema.kinds[place], schema.timezone_aware[place]
+            row[name] = _value(space.features[number], chosen[number], kind, aware)
     return row
+
+
+def better_rows(
+    space: CellSpace,
+    witness: Mapping[str, AnyArray],
+    rows: tuple[Row, ...],
+    gain: Callable[[tuple[Row, ...]], float],
+    *,
+    kept: Collection[int] = (),
+) -> tuple[Row, ...]:
+    """Try other values of features that trees know by what was derived from them.
+
+    One after the other, the same in all rows; ``kept`` are features of the user that stay.
+    """
+    if not isinstance(space.model, DerivedForest):
+        return rows
+    best = gain(rows)
+    chosen = [_chosen_cells(space, witness, {}, n) for n in range(len(space.features))]
+    for place, name in enumerate(space.model.schema.names):
+        if place in kept or space.plain_number(place) is not None:
+            continue
+        for value in nearest_values(space, place, chosen, most=_MOST_VALUES):
+            others = tuple({**row, name: value} for row in rows)
+            found = gain(others)
+            if found > best:
+                best, rows = found, others
+    return rows
+
+
+def _chosen_cells(
+    space: CellSpace, witness: Mapping[str, AnyArray], fixed: Mapping[int, int], number: int
+) -> list[int]:
+    """List the cells of a box; none: the value is missing."""
+    if number in fixed:
+        return [] if fixed[number] == MISSING else [fixed[number]]
+    if isinstance(space.features[number], NumericCells):
+        return list(range(int(witness["low"][number]), int(witness["high"][number])))
+    return bins_of_words(witness["bins"][4 * number : 4 * number + 4])
 
 
 def _value(
@@ -101,9 +147,9 @@ def _time(kind: Kind, above: float, up_to: float, *, aware: bool) -> Any:
     return instant if aware else instant.replace(tzinfo=None)
 
 
-def table_of(forest: TreeForest, rows: Sequence[Row]) -> Table:
+def table_of(model: Verified, rows: Sequence[Row]) -> Table:
     """Read rows as a table of any library is read."""
-    schema = forest.schema
+    schema = model.schema
     columns = []
     for name, kind in zip(schema.names, schema.kinds, strict=True):
         values = [row[name] for row in rows]
@@ -116,14 +162,23 @@ def table_of(forest: TreeForest, rows: Sequence[Row]) -> Table:
     return Table(len(rows), columns, names_given=schema.names_given)
 
 
-def scores_at(forest: TreeForest, rows: Sequence[Row], output: int) -> FloatArray:
+def scores_at(model: Verified, rows: Sequence[Row], output: int) -> FloatArray:
     """Predict the raw scores of rows, for one output."""
-    return forest.raw_scores(forest.conform(table_of(forest, rows), "the model"))[:, output]
+    return trees_behind(model).raw_scores(_conforming(model, rows))[:, output]
 
 
-def predictions_at(forest: TreeForest, rows: Sequence[Row], output: int) -> tuple[float, ...]:
+def predictions_at(model: Verified, rows: Sequence[Row], output: int) -> tuple[float, ...]:
     """Predict rows: the number, or the probability, that the user sees."""
-    raw = forest.raw_scores(forest.conform(table_of(forest, rows), "the model"))
-    seen = apply_link(forest.output.link, raw)
+    table = _conforming(model, rows)
+    if isinstance(model, LeafRowForest):
+        medians = model.quantiles(table, np.array([0.5]))
+        return tuple(float(value) for value in medians[:, 0])
+    raw = model.raw_scores(table)
+    seen = apply_link(model.output.link, raw)
     column = output if seen.shape[1] == raw.shape[1] else seen.shape[1] - 1
     return tuple(float(value) for value in seen[:, column])
+
+
+def _conforming(model: Verified, rows: Sequence[Row]) -> Table:
+    reader = model.trees if isinstance(model, LeafRowForest) else model
+    return reader.conform(table_of(model, rows), "the model")

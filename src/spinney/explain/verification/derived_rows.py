@@ -1,0 +1,106 @@
+"""Values of a feature that trees know by what was derived from it: levels, and moments."""
+
+import datetime as dt
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from spinney.data.calendar import CalendarPart, calendar_part
+from spinney.data.derivation import Derivation, Derived, Rule
+from spinney.data.table import Kind
+from spinney.explain.verification.cells import CategoryCells, CellSpace, NumericCells
+from spinney.typing import AnyArray, FloatArray, IntArray
+
+_DAYS = 1500
+"""Days that stand for all moments: some years, with all months and days of the week."""
+_HOURS = (0.5, 7.0, 13.0, 20.0)
+_DAY = 86_400.0
+_BEFORE = 100 * _DAY
+"""How long before the first cut of a date the days begin."""
+_FIRST_DAY = 10_957 * _DAY
+"""2000-01-01, where there is no cut."""
+_FARTHEST = 6e10
+"""Seconds from 1970 that are written as dates, to the year 70 and 3871."""
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+def nearest_values(
+    space: CellSpace,
+    place: int,
+    chosen: Sequence[list[int]],
+    *,
+    first_of_all: Collection[int] = (),
+    most: int = 1,
+) -> list[Any]:
+    """Give the values whose derived numbers lie in most of the chosen cells, the nearest first.
+
+    None stands for a missing one. Cells of the derived features in ``first_of_all`` count most.
+    """
+    derivation = space.derivation
+    if not any(place in derived.places for derived in derivation.features):
+        return [None]
+    codes = _candidates(space, derivation, place)
+    n_inside = np.zeros(len(codes), np.int64)
+    for number, derived in enumerate(derivation.features):
+        if derived.places == (place,):
+            worth = len(derivation.features) if number in first_of_all else 1
+            n_inside += worth * _is_inside(space, number, derived, codes, chosen[number])
+    order = np.argsort(-n_inside, kind="stable")[:most]
+    return [_shown(derivation, place, codes[one]) for one in order.tolist()]
+
+
+def _candidates(space: CellSpace, derivation: Derivation, place: int) -> FloatArray:
+    """List codes of levels, with that of missing ones, or seconds since 1970."""
+    if derivation.inputs.kinds[place] is Kind.CATEGORICAL:
+        return np.append(np.arange(derivation.n_levels(place)), -1).astype(np.float64)
+    start, cuts = _FIRST_DAY, np.empty(0)
+    for cells, derived in zip(space.features, derivation.features, strict=True):
+        is_copy = derived.places == (place,) and derived.rule == Rule.COPY
+        if is_copy and isinstance(cells, NumericCells) and len(cells.cuts):
+            cuts = cells.cuts[np.abs(cells.cuts) < _FARTHEST]
+            start = float(np.floor(cells.cuts[0])) - _BEFORE
+    days = min(max(start, -_FARTHEST), _FARTHEST) + _DAY * np.arange(_DAYS)
+    moments = (days[:, np.newaxis] + 3600.0 * np.array(_HOURS)).ravel()
+    return np.concatenate([moments, np.floor(cuts), np.ceil(cuts), [np.nan]])
+
+
+def _is_inside(
+    space: CellSpace, number: int, derived: Derived, codes: FloatArray, chosen: list[int]
+) -> AnyArray:
+    """Tell which candidates have a derived number in one of the cells."""
+    cells = space.features[number]
+    if isinstance(cells, CategoryCells):
+        bin_of = _bins(space, number)
+        bins = np.append(bin_of, -1)[codes.astype(np.int64)]
+        return np.isin(bins, chosen or [-1])
+    values = _numbers(derived, codes)
+    places = np.where(np.isnan(values), -1, np.searchsorted(cells.cuts, values, side="left"))
+    return np.isin(places, chosen or [-1])
+
+
+def _bins(space: CellSpace, number: int) -> IntArray:
+    start, end = space.forest.arrays["category_start"][number : number + 2]
+    return space.forest.arrays["category_bins"][start:end].astype(np.int64)
+
+
+def _numbers(derived: Derived, codes: FloatArray) -> FloatArray:
+    if derived.table is not None:
+        numbers: FloatArray = derived.table[codes.astype(np.int64)]
+        return numbers
+    if derived.rule == Rule.COPY:
+        return codes
+    return calendar_part(codes, CalendarPart(derived.rule - Rule.CALENDAR))
+
+
+def _shown(derivation: Derivation, place: int, code: float) -> Any:
+    schema = derivation.inputs
+    levels = schema.levels[place]
+    if levels is not None:
+        return None if code < 0 else levels.values[int(code)]
+    if np.isnan(code):
+        return None
+    moment = _EPOCH + dt.timedelta(seconds=float(code))
+    if schema.kinds[place] is Kind.DATE:
+        return moment.date()
+    return moment if schema.timezone_aware[place] else moment.replace(tzinfo=None)
