@@ -106,7 +106,8 @@ class BoundGrower {
                 return all.empty() ? all : all.subspan(k * n_rows, n_rows);
             };
             inputs.push_back({of_output(view(gradients)), of_output(view(hessians)), view(weights),
-                              weights_repeat, weight_scale, largest[k].first, largest[k].second});
+                              weights_repeat, weight_scale, largest[k].first, largest[k].second,
+                              settings_.every_hessian_counts});
         }
         nb::gil_scoped_release unlocked;  // pure C++: no Python object is touched
         settings_.seed = random_bits(seed_, Stream::kFeatures, into.size());
@@ -241,6 +242,7 @@ void bind_trees(nb::module_& module) {
         .def_rw("l2", &GradientTreeSettings::l2)
         .def_rw("max_step", &GradientTreeSettings::max_step)
         .def_rw("longest_step", &GradientTreeSettings::longest_step)
+        .def_rw("every_hessian_counts", &GradientTreeSettings::every_hessian_counts)
         .def_rw("path_smoothing", &GradientTreeSettings::path_smoothing)
         .def_rw("min_split_gain", &GradientTreeSettings::min_split_gain)
         .def_rw("prune_gain", &GradientTreeSettings::prune_gain)

@@ -19,6 +19,7 @@ struct GradientTreeSettings {
     bool leaf_wise = true;             ///< best leaf first; otherwise level by level
     bool symmetric = false;            ///< one split for all nodes of a level; has a max_depth
     bool random_cuts = false;          ///< judge one cut per node and feature, drawn
+    bool every_hessian_counts = true;  ///< as GradientInput has it
     double min_samples_leaf = 20.0;    ///< weight of rows each child must keep
     double min_child_weight = 0.0;     ///< sum of hessians each child must keep
     double l1 = 0.0;

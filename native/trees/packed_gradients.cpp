@@ -103,7 +103,14 @@ void PackedGradients::fill(const GradientInput& input, std::span<const std::uint
     const Packing& packing = has_hessians_ ? kWithHessian : kWithoutHessian;
     if (n_repeats_ > kFewRows || n_cells > kFewCells) {
         place(input, packing, n_threads);
-        if (mean_steps(input, rows, n_threads) >= kLeastMeanSteps) return;
+        if (mean_steps(input, rows, n_threads) >= kLeastMeanSteps &&
+            !loses_hessians(input, rows, n_threads)) {
+            return;
+        }
+        if (has_hessians_) {
+            place(input, kFineGradients, n_threads);
+            if (!loses_hessians(input, rows, n_threads)) return;
+        }
     }
     place(input, kFine, n_threads);
 }
@@ -140,6 +147,18 @@ void PackedGradients::place(const GradientInput& input, const Packing& packing, 
 
 double PackedGradients::gradient_step(int bits) const { return scale_for(largest_gradient_, bits); }
 double PackedGradients::hessian_step(int bits) const { return scale_for(largest_hessian_, bits); }
+
+bool PackedGradients::loses_hessians(const GradientInput& input,
+                                     std::span<const std::uint32_t> rows, int n_threads) const {
+    if (!has_hessians_ || !input.every_hessian_counts) return false;
+    const auto least = static_cast<float>(kLeastSteps * hessian_scale_);
+    const auto lost = [&](std::size_t i) {
+        const bool is_lost = input.hessians[i] > 0.0F && input.hessians[i] < least;
+        return is_lost ? input.repeats(i) : 0;
+    };
+    const std::int64_t n_lost = sum_rows(input.hessians.size(), rows, n_threads, lost);
+    return static_cast<double>(n_lost) > kMostLost * n_repeats_;
+}
 
 double PackedGradients::mean_steps(const GradientInput& input, std::span<const std::uint32_t> rows,
                                    int n_threads) const {

@@ -73,6 +73,9 @@ inline constexpr Packing kWithoutHessian = {24, 24, 24, 0, 65535};
 /// Not packed: a finer grid. For few rows, where packing saves nothing, and for gradients of which
 /// a few are so large that the others would vanish.
 inline constexpr Packing kFine = {0, 0, 30, 30, 0};
+/// The same with hessians of which 4096 rows fit half a word: enough for most tables whose hessians
+/// are far apart, and faster.
+inline constexpr Packing kFineGradients = {0, 0, 30, 20, 0};
 
 /// Whether max_rows of the largest rows fit every field.
 constexpr bool cannot_overflow(const Packing& packing) {
@@ -94,6 +97,10 @@ inline constexpr std::size_t kFewCells = std::size_t{1} << 16;
 /// The mean gradient must be this many steps of the packed grid, or the fine one is used. Rounding
 /// then changes a gradient by a thirtieth of the mean at most, and without direction.
 inline constexpr double kLeastMeanSteps = 16.0;
+/// Hessians below so many steps are lost: rounding changes them by an eighth or more, and rows with
+/// none at all can never make a leaf of their own. A grid may lose one row in so many.
+inline constexpr double kLeastSteps = 4.0;
+inline constexpr double kMostLost = 1.0 / 16.0;
 
 /// What a tree is grown from: one entry per row of the table.
 ///
@@ -109,6 +116,9 @@ struct GradientInput {
     double weight_scale = 1.0;       ///< weight = integer * scale, a power of two; 1 if they repeat
     float largest_gradient = -1.0F;  ///< in magnitude, of all rows; negative: not known
     float largest_hessian = -1.0F;
+    /// Whether rows of small hessians matter as the others do. Of log-odds they do not: there a
+    /// small hessian has a small gradient.
+    bool every_hessian_counts = true;
 
     std::int64_t repeats(std::size_t row) const {
         return weights.empty() || !weights_repeat ? 1 : weights[row];
@@ -119,8 +129,8 @@ struct GradientInput {
 /// The gradients of one tree on their grids.
 ///
 /// The grid depends on the largest gradient, on whether hessians differ, on the total weight, on
-/// the mean gradient and on the number of cells: on nothing that changes when a row of weight 3
-/// becomes three rows, and on no row that is not grown on.
+/// the mean gradient, on the share of small hessians and on the number of cells: on nothing that
+/// changes when a row of weight 3 becomes three rows, and on no row that is not grown on.
 class PackedGradients {
   public:
     /// rows: the ones grown on; empty: all. n_cells: of a histogram. Failure(kInvalidInput) if a
@@ -166,6 +176,8 @@ class PackedGradients {
     void place(const GradientInput& input, const Packing& packing, int n_threads);
     double mean_steps(const GradientInput& input, std::span<const std::uint32_t> rows,
                       int n_threads) const;
+    bool loses_hessians(const GradientInput& input, std::span<const std::uint32_t> rows,
+                        int n_threads) const;
 
     Packing packing_ = kFine;
     bool packed_ = false;

@@ -76,6 +76,15 @@ class Loss(abc.ABC):
         return 10.0 if self.link in {"logistic", "softmax"} else 0.0
 
     @property
+    def every_hessian_counts(self) -> bool:
+        """Whether rows of small second derivatives have gradients that matter.
+
+        Of log-odds they have not: both are about p where p is small. Of counts the second
+        derivative is what is expected, and rows that expect little are rows as the others are.
+        """
+        return self.link not in {"logistic", "double_logistic", "softmax"}
+
+    @property
     def has_exact_steps(self) -> bool:
         """Whether a formula knows the optima of leaves from Newton's steps."""
         return False
@@ -147,6 +156,15 @@ class PointLoss(Loss):
     def has_order_statistic_leaves(self) -> bool:
         """Whether leaves are given their exact optimum in place of Newton's step."""
         return self.name in {"absolute", "huber", "quantile"}
+
+    @property
+    def every_hessian_counts(self) -> bool:
+        """Whether rows of small second derivatives have gradients that matter.
+
+        Of log-odds they have not: both are about p where p is small. Of counts the second
+        derivative is what is expected, and rows that expect little are rows as the others are.
+        """
+        return self.link not in {"logistic", "double_logistic", "softmax"}
 
     @property
     def has_exact_steps(self) -> bool:

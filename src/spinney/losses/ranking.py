@@ -81,6 +81,11 @@ class RankingLoss(Loss):
         """Name of the metric, of which more is better."""
         return (self.metric if self.eval_at is None else f"{self.metric}@{self.eval_at}"), 1.0
 
+    @property
+    def every_hessian_counts(self) -> bool:
+        """Whether rows of small second derivatives matter: pairs in order have small gradients."""
+        return False
+
     def start(
         self,
         y: FloatArray,  # noqa: ARG002 - a constant changes no order

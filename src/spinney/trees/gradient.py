@@ -1,7 +1,7 @@
 """Growing the trees of a boosted sum."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,6 +24,8 @@ _MOST = 2**31 - 1
 _LEAST_FACTOR, _MOST_FACTOR = 1e-20, 1e20
 _NO_NUMBERS, _NO_ROWS = np.empty(0, np.float32), np.empty(0, np.uint32)
 _NOT_KNOWN = (-1.0, -1.0)
+_FAR_APART = 256.0
+"""Ratio of factors from which on the light rows could be lost beside the heavy ones."""
 
 Limits = Sequence[tuple[float, float]]
 """Of each output the largest magnitudes of gradients and hessians."""
@@ -58,6 +60,9 @@ class GradientTreeSettings:
     """Largest magnitude of a leaf's value, before the learning rate; 0: no limit."""
     longest_step: float = 0.0
     """The same, but gains are those of values without a limit: searches take no longer."""
+    every_hessian_counts: bool = True
+    """Whether rows of small second derivatives matter as the others do; where they do, and are
+    many, sums are kept on a finer grid, which takes longer."""
     path_smoothing: float = 0.0
     """Rows by which the value of a node is drawn towards that of its parent; 0: not at all."""
     min_split_gain: float = 0.0
@@ -105,6 +110,7 @@ class GradientTreeSettings:
         native.l2 = self.l2
         native.max_step = self.max_step
         native.longest_step = self.longest_step
+        native.every_hessian_counts = self.every_hessian_counts
         native.path_smoothing = self.path_smoothing
         native.min_split_gain = self.min_split_gain
         native.prune_gain = self.prune_gain
@@ -155,6 +161,19 @@ class GradientGrower:
         seed: int = 0,
         n_threads: int = 1,
     ) -> None:
+        self._repeat = weights is None or are_repeats(weights)
+        self._integers, exponent = np.empty(0, np.int64), 0
+        if weights is not None and self._repeat:
+            self._integers = weights.astype(np.int64)
+        elif weights is not None:
+            self._integers, exponent = fixed_weights(weights, bits=32)
+            factors = weights if factors is None else weights * factors
+        if factors is not None:
+            check_factors(factors)
+            if factors.max() > _FAR_APART * factors.min():
+                settings = replace(settings, every_hessian_counts=True)
+        self._factors = None if factors is None else factors.astype(np.float32)
+        self._weight_scale = float(np.ldexp(1.0, exponent))
         self._native = _ext.GradientGrower(
             binned.bins,
             np.array([feature.n_value_bins for feature in binned.features], np.int32),
@@ -165,17 +184,6 @@ class GradientGrower:
             n_threads,
             BUNDLING,
         )
-        self._repeat = weights is None or are_repeats(weights)
-        self._integers, exponent = np.empty(0, np.int64), 0
-        if weights is not None and self._repeat:
-            self._integers = weights.astype(np.int64)
-        elif weights is not None:
-            self._integers, exponent = fixed_weights(weights, bits=32)
-            factors = weights if factors is None else weights * factors
-        if factors is not None:
-            check_factors(factors)
-        self._factors = None if factors is None else factors.astype(np.float32)
-        self._weight_scale = float(np.ldexp(1.0, exponent))
 
     @property
     def n_bundles(self) -> int:

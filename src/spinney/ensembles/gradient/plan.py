@@ -165,6 +165,7 @@ def round_settings(
             l2=params["l2_regularization"],
             max_step=params["max_delta_step"] or 0.0,
             longest_step=loss.longest_step,
+            every_hessian_counts=loss.every_hessian_counts,
             path_smoothing=params["path_smoothing"],
             min_split_gain=params["min_split_gain"],
             prune_gain=params["prune_gain"],
