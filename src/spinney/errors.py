@@ -6,7 +6,12 @@ that code written for scikit-learn keeps working.
 """
 
 import difflib
-from collections.abc import Iterable
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, cast
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class SpinneyError(Exception):
@@ -108,3 +113,37 @@ def shorten(items: Iterable[object], *, most: int = 5) -> str:
     shown = [repr(item) for item in items]
     rest = len(shown) - most
     return ", ".join(shown[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def refusing(**remedies: str) -> Callable[[Function], Function]:
+    """Make a function or method refuse arguments it has not, with what to do instead.
+
+    Examples
+    --------
+    >>> @refusing(time="Sort the rows.")
+    ... def mean(rows): ...
+    >>> mean([1, 2], time=[3, 4])
+    Traceback (most recent call last):
+        ...
+    spinney.errors.UnknownParameter: mean takes no argument 'time'. Sort the rows.
+    """
+
+    def decorate(function: Function) -> Function:
+        known = list(inspect.signature(function).parameters)
+
+        @functools.wraps(function)  # scikit-learn reads the signature through __wrapped__
+        def called(*args: Any, **kwargs: Any) -> Any:
+            for name in kwargs:
+                if name not in known:
+                    owner = f"{type(args[0]).__name__}." if known[0] == "self" else ""
+                    others = [one for one in known if one != "self"]
+                    hint = remedies.get(name) or nearest_names(name, others).strip()
+                    hint = hint or f"It takes {shorten(others, most=30)}."
+                    raise UnknownParameter(
+                        f"{owner}{function.__name__} takes no argument {name!r}. {hint}"
+                    )
+            return function(*args, **kwargs)
+
+        return cast("Function", called)
+
+    return decorate

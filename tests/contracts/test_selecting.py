@@ -64,7 +64,7 @@ def test_every_estimator_of_the_package_is_here():
 def test_answers_are_the_same_for_any_number_of_workers_and_every_backend(name):
     expected = said(made(name).fit(X, Y))
     assert said(made(name, n_jobs=1).fit(X, Y)) == expected
-    for backend in ("threading", "loky"):
+    for backend in ("threading", "loky", "multiprocessing"):
         with parallel_config(backend, n_jobs=2):
             assert said(made(name, n_jobs=2).fit(X, Y)) == expected
     assert said(made(name, random_state=1).fit(X, Y)) != expected or name == "BumpingClassifier"

@@ -10,8 +10,11 @@ for one seed in a million, and never for the same seed only sometimes.
 import numpy as np
 import pytest
 from scipy.stats import binom
+from sklearn.linear_model import LinearRegression
 
 from spinney import (
+    BaggingClassifier,
+    BaggingRegressor,
     ConformalClassifier,
     ConformalRegressor,
     DecisionTreeClassifier,
@@ -120,18 +123,24 @@ INTERVALS = {  # method: the coverage that is proved for level 0.8, rows to lear
     "jackknife+": (1 - 2 * (1 - LEVEL), 20),
     "jackknife+ab": (1 - 2 * (1 - LEVEL), 40),
     "cqr": (LEVEL, 39),
+    "scaled": (LEVEL, 39),
 }
 
 
 def covered_intervals(method, n_sets):
     n = INTERVALS[method][1]
+    changes = {}
+    if method == "scaled":
+        method, changes = "split", {"scale": DecisionTreeRegressor(max_depth=1, n_jobs=1)}
     base = DecisionTreeRegressor(max_depth=3, n_jobs=1)
     if method == "cqr":
         base = QuantileForestRegressor(10, min_samples_leaf=3, n_jobs=1)
     covered = 0
     for seed in range(n_sets):
         X, y = numbers(n + 1, np.random.default_rng(seed))
-        model = ConformalRegressor(base, method=method, n_resamples=15, random_state=seed)
+        model = ConformalRegressor(
+            base, method=method, n_resamples=15, random_state=seed, **changes
+        )
         model.fit(X[:-1], y[:-1])
         covered += model.predict_interval(X[-1:], LEVEL).coverage(y[-1:])
     return covered
@@ -154,14 +163,14 @@ def test_intervals_cover_in_500_sets(method):
 SETS = [(method, cv) for method in ("aps", "raps", "lac", "drawn") for cv in (0.5, 4)]
 
 
-def covered_sets(method, cv, n_sets, on=None):
+def covered_sets(method, cv, n_sets):
     base = DecisionTreeClassifier(max_depth=3, min_samples_leaf=3, n_jobs=1)
     kind, drawn = ("aps", True) if method == "drawn" else (method, False)
     covered = 0
     for seed in range(n_sets):
         X, y = labels(61, np.random.default_rng(seed))
         model = ConformalClassifier(
-            base, method=kind, cv=cv, randomised=drawn, conditional_on=on, random_state=seed
+            base, method=kind, cv=cv, randomised=drawn, random_state=seed
         ).fit(X[:-1], y[:-1])
         covered += model.predict_set(X[-1:], LEVEL).coverage(y[-1:])
     return covered
@@ -176,11 +185,6 @@ def test_sets_cover(method, cv):
     assert covered_sets(method, cv, SHORT) >= fewest(SHORT, proved(cv))
 
 
-@pytest.mark.parametrize("on", ["class", lambda table: (table[:, 0] > 0).astype(int)])
-def test_sets_of_classes_and_groups_cover(on):
-    assert covered_sets("lac", 0.5, SHORT, on) >= fewest(SHORT, LEVEL)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize(("method", "cv"), SETS)
 def test_sets_cover_in_500_sets(method, cv):
@@ -189,18 +193,12 @@ def test_sets_cover_in_500_sets(method, cv):
     assert covered >= fewest(LONG, LEVEL)  # not proved for folds, but found
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("on", ["class", lambda table: (table[:, 0] > 0).astype(int)])
-@pytest.mark.parametrize("method", ["aps", "lac"])
-def test_sets_of_classes_and_groups_cover_in_500_sets(method, on):
-    assert covered_sets(method, 0.5, LONG, on) >= fewest(LONG, LEVEL)
-
-
 def covered_by_ensembles(kind, n_sets):
     covered = 0
     for seed in range(n_sets):
         rng = np.random.default_rng(seed)
-        X, y = labels(101, rng) if kind == "votes" else numbers(101, rng)
+        is_vote = kind in ("votes", "bagged votes")
+        X, y = labels(101, rng) if is_vote else numbers(101, rng)
         if kind == "boosting":
             model = GradientBoostingRegressor(max_iter=10, min_samples_leaf=3, n_jobs=1)
             model.fit(X[:50], y[:50]).calibrate(X[50:100], y[50:100])
@@ -210,15 +208,23 @@ def covered_by_ensembles(kind, n_sets):
         elif kind == "votes":
             model = RandomForestClassifier(30, random_state=seed, n_jobs=1, min_samples_leaf=3)
             model.fit(X[:100], y[:100]).calibrate_out_of_bag(X[:100], y[:100])
+        elif kind == "bagged votes":
+            model = BaggingClassifier(n_estimators=30, random_state=seed, n_jobs=1)
+            model.fit(X[:100], y[:100]).calibrate_out_of_bag(X[:100], y[:100])
+        elif kind.startswith("bagged"):
+            join = "median" if kind == "bagged medians" else "mean"
+            model = BaggingRegressor(LinearRegression(), 30, random_state=seed, aggregation=join)
+            model.fit(X[:100], y[:100]).calibrate_out_of_bag(X[:100], y[:100])
         else:
             model = RandomForestRegressor(30, random_state=seed, n_jobs=1)
             model.fit(X[:100], y[:100]).calibrate_out_of_bag(X[:100], y[:100])
-        ask = model.predict_set if kind == "votes" else model.predict_interval
+        ask = model.predict_set if is_vote else model.predict_interval
         covered += ask(X[-1:], LEVEL).coverage(y[-1:])
     return covered
 
 
-ENSEMBLES = {"boosting": LEVEL, "forest": 0.6, "votes": 0.6, "quantiles": 0.6}
+BAGGED = dict.fromkeys(("bagged lines", "bagged medians", "bagged votes"), 0.6)
+ENSEMBLES = {"boosting": LEVEL, "forest": 0.6, "votes": 0.6, "quantiles": 0.6, **BAGGED}
 
 
 @pytest.mark.parametrize("kind", ENSEMBLES)
@@ -230,6 +236,97 @@ def test_ensembles_cover(kind):
 @pytest.mark.parametrize("kind", ENSEMBLES)
 def test_ensembles_cover_in_500_sets(kind):
     assert covered_by_ensembles(kind, LONG) >= fewest(LONG, LEVEL)
+
+
+# For each class and each group by itself: every set gives a new row of each, and each has its coins
+
+
+def side(table):
+    """Two groups of rows: of ``numbers``, those with little noise and those with much."""
+    return (table[:, 0] > 0).astype(int)
+
+
+def one_of_each(keys, first):
+    """Give the first row of each class or group from a row on."""
+    return [first + int(np.argmax(keys[first:] == key)) for key in np.unique(keys[first:])]
+
+
+def conditional_model(kind, n_learn, data, seed):
+    """Fit a model that promises coverage for each class or group."""
+    X, y = (part[:n_learn] for part in data)
+    tree = DecisionTreeClassifier(max_depth=3, min_samples_leaf=3, n_jobs=1)
+    split = {"cv": 0.5, "random_state": seed}
+    if kind in ("aps by class", "lac by class"):
+        model = ConformalClassifier(tree, method=kind[:3], conditional_on="class", **split)
+        return model.fit(X, y)
+    if kind in ("aps by group", "lac by group"):
+        model = ConformalClassifier(tree, method=kind[:3], conditional_on=side, **split)
+        return model.fit(X, y)
+    if kind == "calibrated by class":
+        half = n_learn // 2
+        return tree.fit(X[:half], y[:half]).calibrate(X[half:], y[half:], by_class=True)
+    if kind == "out of bag by class":
+        model = RandomForestClassifier(30, random_state=seed, n_jobs=1, min_samples_leaf=3)
+        return model.fit(X, y).calibrate_out_of_bag(X, y, by_class=True)
+    if kind == "quantiles by group":
+        base = QuantileForestRegressor(10, min_samples_leaf=3, n_jobs=1)
+        model = ConformalRegressor(base, method="cqr", conditional_on=side, **split)
+        return model.fit(X, y)
+    on = None if kind == "split for all" else side
+    base = DecisionTreeRegressor(max_depth=3, n_jobs=1)
+    scale = DecisionTreeRegressor(max_depth=1, n_jobs=1) if kind == "scaled by group" else None
+    model = ConformalRegressor(base, method="split", conditional_on=on, scale=scale, **split)
+    return model.fit(X, y)
+
+
+CONDITIONAL = {  # kind: the coverage that is proved for each class or group at level 0.8
+    "aps by class": LEVEL,
+    "lac by class": LEVEL,
+    "aps by group": LEVEL,
+    "lac by group": LEVEL,
+    "calibrated by class": LEVEL,
+    "out of bag by class": 0.6,
+    "split by group": LEVEL,
+    "scaled by group": LEVEL,
+    "quantiles by group": LEVEL,
+}
+
+
+def covered_in_each(kind, n_sets, n_learn=80, n_new=40):
+    """Count for each class or group in how many sets a new row of it is covered."""
+    covered = {}
+    is_set = "class" in kind or kind[:3] in ("aps", "lac")
+    for seed in range(n_sets):
+        data = (labels if is_set else numbers)(n_learn + n_new, np.random.default_rng(seed))
+        model = conditional_model(kind, n_learn, data, seed)
+        X, y = data
+        keys = y if kind.endswith("class") else side(X)
+        rows = one_of_each(keys, n_learn)
+        found = (model.predict_set if is_set else model.predict_interval)(X[rows], LEVEL)
+        holds = found.covers(y[rows])
+        for key, held in zip(keys[rows].tolist(), holds.tolist(), strict=True):
+            covered[key] = covered.get(key, 0) + held
+    return covered
+
+
+@pytest.mark.parametrize("kind", CONDITIONAL)
+def test_every_class_and_every_group_is_covered(kind):
+    covered = covered_in_each(kind, SHORT)
+    assert len(covered) == (3 if kind.endswith("class") else 2)
+    assert min(covered.values()) >= fewest(SHORT, CONDITIONAL[kind])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", CONDITIONAL)
+def test_every_class_and_every_group_is_covered_in_500_sets(kind):
+    covered = covered_in_each(kind, LONG)
+    assert min(covered.values()) >= fewest(LONG, CONDITIONAL[kind])
+
+
+@pytest.mark.long
+def test_a_group_of_large_errors_is_not_covered_if_coverage_is_promised_for_all_rows():
+    covered = covered_in_each("split for all", LONG)
+    assert covered[1] < fewest(LONG, LEVEL) < covered[0]
 
 
 # Published: Barber et al. (2021), figure 2

@@ -138,9 +138,12 @@ class DrawGroups(Draw):
 class DrawBlocks(Draw):
     """Blocks of consecutive rows, for rows that depend on their neighbours in time.
 
+    Rows of the same time stay together, so resamples may differ in size where times do in rows.
+
     Parameters
     ----------
-    length : rows of a block (on average if "stationary"); None: the cube root of their number
+    length : times of a block (on average if "stationary"), which are rows where all times differ;
+        None: the cube root of their number
     kind : "circular" has the first row follow the last, so that all rows are drawn equally often;
         "stationary" does too, and has blocks of random length; "moving" does not, so that rows
         near the ends are drawn less often
@@ -157,12 +160,11 @@ class DrawBlocks(Draw):
     time: Any = None
 
     def prepare(self, arrays: Arrays, seed: int, n_resamples: int) -> Resamples:
-        """Sort the rows by time, and check the length."""
+        """Read the times, and check the length."""
         del n_resamples
-        n = len(arrays[0])
-        order = np.arange(n)
-        if self.time is not None:
-            order = np.argsort(read_ranks(self.time, n), kind="stable")
+        n_rows = len(arrays[0])
+        ranks = np.arange(n_rows) if self.time is None else read_ranks(self.time, n_rows)
+        n = int(ranks.max()) + 1
         if self.kind not in BLOCKS:
             raise InvalidParameter(
                 f"DrawBlocks(kind={self.kind!r}): expected 'moving', 'circular' or 'stationary'."
@@ -172,9 +174,9 @@ class DrawBlocks(Draw):
         if not _is_count(length) or not 1 <= length < n:
             raise InvalidParameter(
                 f"DrawBlocks(length={length!r}): expected an integer from 1 to {n - 1}, for {n} "
-                "rows: blocks must be shorter than the data."
+                f"{'rows' if self.time is None else 'times'}: blocks must be shorter than the data."
             )
-        return BlockResamples(arrays, order, int(length), self.kind, seed)
+        return BlockResamples(arrays, ranks, int(length), self.kind, seed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from spinney.errors import InvalidInput, InvalidParameter
+from spinney.errors import InvalidInput, InvalidParameter, refusing
 from spinney.randomness import seed_from
 from spinney.resampling.bootstrap import BootstrapResult
 from spinney.resampling.keys import read_codes
@@ -73,6 +73,10 @@ class JackknifeResult(Result):
         return f"Jackknife, {self.kind}; {100 * self.level:g} % interval by Student's t"
 
 
+@refusing(
+    time="Rows that depend on their neighbours are drawn by bootstrap(draw=DrawBlocks(time=...)) "
+    "of spinney.resampling; or give groups= of rows that are left out together."
+)
 def jackknife(
     statistic: Callable[..., Any],
     *rows: Any,
@@ -238,8 +242,9 @@ def _packed_omissions(result: BootstrapResult) -> AnyArray:
         lacking = result.resamples.omitted(range(start, min(start + step, n)))
         if lacking is None:
             raise InvalidInput(
-                "These resamples do not lack rows or groups of the data: a jackknife after the "
-                "bootstrap needs draw='rows', 'balanced', DrawRows or DrawGroups."
+                "A jackknife after the bootstrap is for resamples of as many rows or groups as "
+                "there are, and these were drawn in another way: fewer rows, blocks, weights, "
+                "or simulated ones. Use draw='rows', 'balanced', DrawRows or DrawGroups."
             )
         parts.append(np.packbits(lacking, axis=0))
     return np.concatenate(parts)

@@ -233,8 +233,7 @@ class GroupResamples(IndexResamples):
     def __init__(self, arrays: Arrays, groups: IntArray, seed: int) -> None:
         super().__init__(arrays)
         self._codes, self._seed = groups, seed
-        order = np.argsort(groups, kind="stable")
-        self._rows = np.split(order, np.cumsum(np.bincount(groups))[:-1])
+        self._rows = _rows_by_code(groups)
 
     @property
     def units(self) -> Sequence[Units]:
@@ -245,39 +244,53 @@ class GroupResamples(IndexResamples):
         """Draw groups, and put their rows one after the other."""
         n_groups = len(self._rows)
         drawn = below(table_of_bits(self._seed, Stream.ROWS, numbers, n_groups), n_groups)
-        if len({len(rows) for rows in self._rows}) == 1:
-            return np.array(self._rows)[drawn].reshape(len(drawn), -1)
-        return [np.concatenate([self._rows[g] for g in groups]) for groups in drawn.tolist()]
+        return _rows_drawn(self._rows, drawn)
 
 
 class BlockResamples(IndexResamples):
-    """Blocks of consecutive rows, for rows that depend on their neighbours in time."""
+    """Blocks of consecutive times, for rows that depend on their neighbours in time.
 
-    def __init__(self, arrays: Arrays, order: IntArray, length: int, kind: str, seed: int) -> None:
+    Rows of the same time stay together, as those of a group do.
+    """
+
+    def __init__(self, arrays: Arrays, ranks: IntArray, length: int, kind: str, seed: int) -> None:
         super().__init__(arrays)
-        self._order, self._length, self._kind, self._seed = order, length, kind, seed
+        self._rows = _rows_by_code(ranks)
+        self._length, self._kind, self._seed = length, kind, seed
 
-    def indices(self, numbers: range) -> IntArray:
+    def indices(self, numbers: range) -> IntArray | list[IntArray]:
         """Draw where blocks start, and how long they are if that is random."""
-        n, length = len(self._order), self._length
+        n, length = len(self._rows), self._length
         if self._kind == "stationary":
-            return self._order[self._stationary(numbers)]
+            return _rows_drawn(self._rows, self._stationary(numbers))
         n_blocks = -(-n // length)
         n_starts = n if self._kind == "circular" else n - length + 1
         starts = below(table_of_bits(self._seed, Stream.ROWS, numbers, n_blocks), n_starts)
         places = (starts[:, :, np.newaxis] + np.arange(length)) % n
-        rows: IntArray = self._order[places.reshape(len(starts), -1)[:, :n]]
-        return rows
+        return _rows_drawn(self._rows, places.reshape(len(starts), -1)[:, :n])
 
     def _stationary(self, numbers: range) -> IntArray:
-        """Start anew at each row with a chance of 1/length, else go on to the next row."""
-        n = len(self._order)
+        """Start anew at each time with a chance of 1/length, else go on to the next."""
+        n = len(self._rows)
         bits = table_of_bits(self._seed, Stream.ROWS, numbers, n)
         starts = (bits & np.uint64(0xFFFFFFFF)) < np.uint64(round(2.0**32 / self._length))
-        # Row 0 starts a block in any case: until the next start it is the latest one.
+        # Time 0 starts a block in any case: until the next start it is the latest one.
         since = np.maximum.accumulate(np.where(starts, np.arange(n), 0), axis=1)
         first = np.take_along_axis(below(bits, n), since, axis=1)
         return (first + np.arange(n) - since) % n
+
+
+def _rows_by_code(codes: IntArray) -> list[IntArray]:
+    """List the rows of code 0, of code 1, and so on."""
+    order = np.argsort(codes, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(codes))[:-1])
+
+
+def _rows_drawn(rows: list[IntArray], drawn: IntArray) -> IntArray | list[IntArray]:
+    """Put the rows of the codes of each resample one after the other."""
+    if len({len(own) for own in rows}) == 1:
+        return np.array(rows)[drawn].reshape(len(drawn), -1)
+    return [np.concatenate([rows[code] for code in codes]) for codes in drawn.tolist()]
 
 
 def below(bits: AnyArray, limit: AnyArray | int) -> IntArray:

@@ -2,11 +2,13 @@
 
 import contextlib
 import inspect
+import numbers
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from spinney.data.sources.objects import has_value
 from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
 from spinney.progress import Progress
 from spinney.resampling.resamples import Arrays, Resamples, Sample
@@ -57,7 +59,21 @@ def _read_array(array: Any, place: int) -> AnyArray:
             f"Array {place} is {type(array).__name__}: expected an array with a row per entry. "
             "Sparse matrices and lazy frames must be made dense first."
         )
+    if known.dtype == object and known.ndim == 1:
+        _refuse_holes(known, place)
     return known
+
+
+def _refuse_holes(array: AnyArray, place: int) -> None:
+    """Refuse numbers among which some are missing, which is what None makes objects of."""
+    there = has_value(array)
+    numeric = all(isinstance(value, numbers.Number) for value in array[there].tolist())
+    if numeric and not there.all():
+        row = int(np.argmin(there))
+        raise InvalidInput(
+            f"Array {place} is numbers but for {array[row]!r} in row {row}. Leave rows without a "
+            "number out, or fill them in."
+        )
 
 
 class Statistic:

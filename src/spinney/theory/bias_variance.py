@@ -71,6 +71,8 @@ def bias_variance(
         chosen = "domingos" if is_classifier(estimator) else "squared"
     wanted, seed = count("n_sets", n_sets, 2), seed_from(random_state)
     points = _points_of(source, seed)
+    if chosen == "squared" and np.asarray(points.y).dtype.kind not in "biuf":
+        _refuse_labels(points.y)
     answers = _Answers(points.n_points)
     sets = source.training_sets(wanted, seed, labels=chosen != "squared")
     for number, part in enumerate(follow(sets, wanted, "training set")):
@@ -125,6 +127,18 @@ def _check_estimator(estimator: Any) -> None:
             f"estimator is {name}, which cannot be copied, fitted and asked: expected an instance "
             "with scikit-learn's get_params, fit and predict."
         )
+
+
+def _refuse_labels(y: Any) -> None:
+    """Refuse targets that have no squared error; objects may be numbers all the same."""
+    try:
+        np.asarray(y).astype(np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"decomposition='squared' is of numbers, and y holds labels such as "
+            f"{np.asarray(y).ravel()[:1].tolist()[0]!r}. Use decomposition='domingos' or "
+            "'kohavi_wolpert' for labels."
+        ) from None
 
 
 def _points_of(source: Any, seed: int) -> Points:

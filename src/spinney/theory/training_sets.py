@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from spinney import datasets
+from spinney.data.keys import read_codes
 from spinney.datasets import Dataset
 from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter, nearest_names, shorten
 from spinney.randomness import Stream, random_bits
@@ -215,7 +216,7 @@ class FoldSets:
     ) -> Iterator[Any]:
         given = not isinstance(self.cv, str)  # which has a split of its own
         if given and hasattr(self.cv, "split"):
-            yield self.cv.split(self.X, self.y, groups)
+            yield self._split(groups)
         elif given and hasattr(self.cv, "__iter__"):
             yield self.cv
         else:
@@ -223,6 +224,17 @@ class FoldSets:
             for number in range(1, n_sets + 1):
                 folds = _folds(n_folds, set_seed(seed, number), groups, labels=labels)
                 yield folds.split(self.X, self.y, groups)
+
+    def _split(self, groups: IntArray | None) -> list[Any]:
+        try:
+            return list(self.cv.split(self.X, self.y, groups))
+        except (TypeError, ValueError) as problem:
+            if groups is None and "groups" in str(problem):
+                raise InvalidInput(
+                    f"{self.cv!r} divides rows by groups, and there are none. Give groups to "
+                    "FoldSets, one label per row, or use a splitter that needs none."
+                ) from problem
+            raise
 
 
 def set_seed(seed: int, number: int) -> int:
@@ -288,18 +300,13 @@ def _rows_of(X: TableLike, y: Any) -> int:
 
 
 def _group_codes(groups: Any, n_rows: int) -> IntArray:
-    labels = np.asarray(groups)
-    if labels.shape != (n_rows,):
+    codes = read_codes(groups, n_rows, "groups")
+    if not codes.max():
         raise InvalidInput(
-            f"groups has the shape {labels.shape}: expected one label for each of {n_rows} rows."
+            f"All rows are of the group {np.asarray(groups)[0]!r}, so that none is left to ask "
+            "about: expected two groups or more."
         )
-    names, codes = np.unique(labels, return_inverse=True)
-    if len(names) < 2:
-        raise InvalidInput(
-            f"All rows are of the group {names[0]!r}, so that none is left to ask about: expected "
-            "two groups or more."
-        )
-    return codes.astype(np.int64)
+    return codes
 
 
 def _part(X: TableLike, y: Any, rows: IntArray, asked: IntArray) -> TrainingSet:

@@ -1,12 +1,11 @@
 """Jackknife+-after-bootstrap: the models that lack a row are there already."""
 
-import math
 from typing import Any
 
 import numpy as np
 
 from spinney.errors import InvalidInput
-from spinney.typing import AnyArray, FloatArray
+from spinney.typing import AnyArray, FloatArray, IntArray
 from spinney.uncertainty.checks import read_array, read_level, read_row_weights, read_same_length
 from spinney.uncertainty.intervals import PredictionIntervals, plus_bounds
 
@@ -18,39 +17,88 @@ class LeftOut:
     """Means over the members that lack a training row, for each training row.
 
     Answers are put on a grid so fine that nothing is lost that matters and so coarse that their
-    sums are exact: the means do not depend on who adds them up in what order.
+    sums are exact: the means do not depend on who adds them up in what order. The grid is that of
+    the largest answer there can be; without such a bound every new row has its own.
 
     Examples
     --------
     >>> import numpy as np
     >>> unseen = np.array([[True, False], [True, True]])
-    >>> LeftOut(unseen, 4.0).means(np.array([[1.0, 3.0]]))
+    >>> LeftOut(unseen, 4.0).joint(np.array([[1.0, 3.0]]))
     array([[1., 2.]])
     """
 
-    def __init__(self, unseen: AnyArray, largest: float) -> None:
+    def __init__(self, unseen: AnyArray, largest: float | None = None) -> None:
         self.unseen = unseen
         """(n_rows, n_members): whether a member lacks a row; every row has one that does."""
-        n_members = unseen.shape[1]
         self._counts = unseen.sum(axis=1)
-        room = 52 - math.frexp(largest)[1] - n_members.bit_length()
-        self._shift = room if largest > 0 else 0
+        self._largest = largest
         is_small = unseen.size <= 2 * CELLS_AT_ONCE
         self._numbers = unseen.T.astype(np.float64) if is_small else None
 
-    def means(self, answers: FloatArray) -> FloatArray:
+    def _shifts(self, answers: FloatArray) -> IntArray:
+        """Give the bits by which answers can be moved up so that sums stay exact; (m or 1, 1)."""
+        largest = np.abs(answers).max(axis=1, initial=0.0, keepdims=True)
+        if self._largest is not None:
+            largest = np.full((1, 1), self._largest)
+        room = 52 - np.frexp(largest)[1] - self.unseen.shape[1].bit_length()
+        return np.where(largest > 0, room, 0)
+
+    def joint(self, answers: FloatArray) -> FloatArray:
         """Average the answers (m, n_members) over those who lack a row; (m, n_rows)."""
-        whole = np.rint(np.ldexp(answers, self._shift))
+        shifts = self._shifts(answers)
+        whole = np.rint(np.ldexp(answers, shifts))
         if self._numbers is not None:
             means: FloatArray = (whole @ self._numbers) / self._counts
-            return np.ldexp(means, -self._shift)
+            return np.ldexp(means, -shifts)
         sums = np.empty((len(answers), len(self.unseen)))
         at_once = max(1, CELLS_AT_ONCE // self.unseen.shape[1])
         for first in range(0, len(self.unseen), at_once):
             some = slice(first, first + at_once)
             sums[:, some] = whole @ self.unseen[some].T.astype(np.float64)
         sums /= self._counts
-        return np.ldexp(sums, -self._shift)
+        return np.ldexp(sums, -shifts)
+
+
+class LeftOutMedians:
+    """Lower medians over the members that lack a training row, for each training row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unseen = np.array([[True, False, True], [True, True, True]])
+    >>> LeftOutMedians(unseen).joint(np.array([[1.0, 3.0, 9.0]]))
+    array([[1., 3.]])
+    """
+
+    def __init__(self, unseen: AnyArray) -> None:
+        self.unseen = unseen
+        """(n_rows, n_members): whether a member lacks a row; every row has one that does."""
+        self._half = (unseen.sum(axis=1, keepdims=True) + 1) // 2
+
+    def joint(self, answers: FloatArray) -> FloatArray:
+        """Take the median of the answers (m, n_members) of those who lack a row; (m, n_rows)."""
+        medians = np.empty((len(answers), len(self.unseen)))
+        for row, said in enumerate(answers):
+            order = np.argsort(said)
+            below = self.unseen[:, order].cumsum(axis=1)
+            medians[row] = said[order][(below >= self._half).argmax(axis=1)]
+        return medians
+
+
+def lower_medians(answers: FloatArray, unseen: AnyArray) -> FloatArray:
+    """Take over the members that lack a row the lower median of what they say; NaN: none does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> lower_medians(np.array([[5.0, 2.0, 9.0]]), np.array([[True, False, True]]))
+    array([5.])
+    """
+    ordered = np.sort(np.where(unseen, answers, np.inf), axis=1)
+    counts = unseen.sum(axis=1)
+    medians = ordered[np.arange(len(answers)), (counts - 1).clip(min=0) // 2]
+    return np.where(counts > 0, medians, np.nan)
 
 
 def out_of_bag_means(answers: Any, unseen: Any) -> FloatArray:
@@ -123,7 +171,7 @@ def after_bootstrap_intervals(
     share = read_level(level)
     some = None if weights is None else weights[known]
     parts = [
-        plus_bounds(left_out.means(said[rows]), errors, share, some)
+        plus_bounds(left_out.joint(said[rows]), errors, share, some)
         for rows in blocks(len(said), len(errors))
     ]
     lower, upper = (np.concatenate(ends) for ends in zip(*parts, strict=True))

@@ -121,6 +121,23 @@ def test_groups_may_be_text_and_stay_together():
         assert (counts == counts[:, :1]).all()
 
 
+def test_labels_of_groups_do_not_matter_nor_the_order_of_rows():
+    groups, order = np.arange(300) // 20, np.random.default_rng(0).permutation(300)
+    whole = np.rint(X)  # rows that stand there twice, in different groups
+    forest = RandomForestRegressor(10, sampler="group", random_state=0)
+    expected = forest.fit(whole, np.rint(Z), groups=groups).predict(X)
+    for own in (groups.astype(str), 7 - groups):
+        assert np.array_equal(forest.fit(whole, np.rint(Z), groups=own).predict(X), expected)
+    forest.fit(whole[order], np.rint(Z)[order], groups=groups[order])
+    assert np.array_equal(forest.predict(X), expected)
+
+
+def test_groups_without_a_label_are_refused():
+    groups = np.where(np.arange(300) < 3, np.nan, 1.0)
+    with pytest.raises(InvalidInput, match="groups contains NaN"):
+        RandomForestRegressor(3, sampler="group").fit(X, Z, groups=groups)
+
+
 def test_max_samples_counts_or_shares():
     for max_samples, n_draws in ((None, 300), (50, 50), (0.5, 150), (1.5, 450), (400, 400)):
         forest = RandomForestRegressor(2, max_samples=max_samples).fit(X, Z)

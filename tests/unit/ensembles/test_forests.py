@@ -288,7 +288,7 @@ def test_parameters_that_contradict_each_other_are_refused():
     for wrong in ({"groups": np.arange(300)}, {}):
         with pytest.raises(InvalidInput, match="go together"):
             RandomForestRegressor(sampler=None if wrong else "group").fit(X, Z, **wrong)
-    with pytest.raises(InvalidInput, match="a label for each row"):
+    with pytest.raises(InvalidInput, match="one per row"):
         RandomForestRegressor(sampler="group").fit(X, Z, groups=np.arange(3))
 
 

@@ -215,6 +215,23 @@ def test_blocks_of_one_row_are_rows_and_time_puts_them_in_order(kind):
     assert one.distribution == pytest.approx(two.distribution, rel=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["moving", "circular", "stationary"])
+@pytest.mark.parametrize("sizes", [[2] * 30, [1, 2, 3] * 10])
+def test_blocks_keep_rows_of_the_same_time_together(kind, sizes):
+    time = np.repeat(np.arange(30), sizes)
+    order = np.random.default_rng(0).permutation(len(time))
+    draw = DrawBlocks(length=5, kind=kind, time=time[order])
+    rows = np.arange(len(time))
+    seen = []
+    bootstrap(lambda own: seen.append(own) or own.mean(), rows, draw=draw, n_resamples=20)
+    for own in seen[1:]:  # the first is the data
+        counts = np.bincount(own, minlength=len(time))
+        assert all(len(set(counts[time[order] == when])) == 1 for when in range(30))
+        drawn = time[order][own]
+        steps = np.diff(drawn)[np.diff(drawn) != 0]
+        assert np.isin(steps, [1, -29]).mean() > 0.5  # within blocks one time follows the other
+
+
 def test_blocks_know_the_error_of_a_mean_that_rows_do_not():
     """Autoregression of 0.6: the variance of the mean is four times that of independent rows."""
     rng = np.random.default_rng(4)

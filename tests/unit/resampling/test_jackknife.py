@@ -15,6 +15,7 @@ from spinney.datasets import load_law_school, load_mouse_survival
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.resampling import (
     DrawBlocks,
+    DrawFewer,
     DrawGroups,
     DrawRows,
     bootstrap,
@@ -250,8 +251,9 @@ def test_after_bootstrap_of_groups_and_strata():
 
 def test_after_bootstrap_refuses_what_it_cannot_tell():
     x = np.arange(10.0)
-    with pytest.raises(InvalidInput, match="do not lack rows"):
-        jackknife_after_bootstrap(bootstrap(np.mean, x, draw=DrawBlocks(length=2)))
+    for draw in (DrawBlocks(length=2), DrawFewer(size=5)):
+        with pytest.raises(InvalidInput, match="as many rows or groups as there are"):
+            jackknife_after_bootstrap(bootstrap(np.mean, x, draw=draw))
     with pytest.raises(InvalidInput, match="Draw more resamples"):
         jackknife_after_bootstrap(bootstrap(np.mean, x[:2], n_resamples=3, random_state=0))
     with pytest.raises(InvalidInput, match="expected what bootstrap"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
+from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter, UnknownParameter
 from spinney.resampling import (
     DrawBlocks,
     DrawFewer,
@@ -31,6 +31,7 @@ X = np.arange(12.0)
         ((sparse.eye(3),), InvalidInputType, "made dense"),
         (([[1, 2], [3]],), InvalidInput, "parts of different length"),
         (([1.0, np.nan, 2.0],), InvalidInput, "The statistic of the data is nan"),
+        (([1, 2, None, 4],), InvalidInput, "Array 0 is numbers but for None in row 2"),
         (([1.0, np.inf, 2.0],), InvalidInput, "The statistic of the data is inf"),
     ],
 )
@@ -53,6 +54,16 @@ def test_bad_data(function, rows, kind, message):
 def test_bad_statistics(function, statistic, kind, message):
     with pytest.raises(kind, match=message):
         function(statistic, X)
+
+
+def test_labels_may_be_missing_where_the_statistic_knows_what_to_do():
+    labels = np.array(["a", None, "b", "a"], dtype=object)
+    assert bootstrap(lambda own: (own == "a").mean(), labels, random_state=0).estimate == 0.5
+
+
+def test_a_jackknife_does_not_know_time_and_says_who_does():
+    with pytest.raises(UnknownParameter, match=r"jackknife takes no argument 'time'.*DrawBlocks"):
+        jackknife(np.mean, X, time=X)
 
 
 @pytest.mark.parametrize("function", [bootstrap, jackknife])

@@ -151,16 +151,27 @@ def test_after_bootstrap_is_its_definition():
 def test_means_over_members_are_exact_whatever_the_order(scale):
     answers = RNG.normal(size=(7, 40)) * scale
     unseen = RNG.random((25, 40)) < 0.5
-    means = LeftOut(unseen, float(np.abs(answers).max())).means(answers)
+    means = LeftOut(unseen, float(np.abs(answers).max())).joint(answers)
     order = RNG.permutation(40)
-    again = LeftOut(unseen[:, order], float(np.abs(answers).max())).means(answers[:, order])
+    again = LeftOut(unseen[:, order], float(np.abs(answers).max())).joint(answers[:, order])
     assert np.array_equal(means, again)
     plain = [[np.mean(row[lacks]) for lacks in unseen] for row in answers]
     assert np.allclose(means, plain, rtol=1e-12, atol=1e-12 * scale)
 
 
+def test_grids_of_single_rows_are_exact_too():
+    answers = RNG.normal(size=(7, 40)) * 10.0 ** np.arange(-9, 12, 3)[:, np.newaxis]
+    unseen = RNG.random((25, 40)) < 0.5
+    order = RNG.permutation(40)
+    joint = LeftOut(unseen).joint(answers)
+    assert np.array_equal(joint, LeftOut(unseen[:, order]).joint(answers[:, order]))
+    assert np.array_equal(joint[2:3], LeftOut(unseen).joint(answers[2:3]))
+    plain = [[np.mean(row[lacks]) for lacks in unseen] for row in answers]
+    assert np.allclose(joint, plain, rtol=1e-9, atol=0)
+
+
 def test_members_that_know_nothing_say_nothing_to_add():
-    assert LeftOut(np.ones((2, 3), bool), 0.0).means(np.zeros((1, 3))).tolist() == [[0.0, 0.0]]
+    assert LeftOut(np.ones((2, 3), bool), 0.0).joint(np.zeros((1, 3))).tolist() == [[0.0, 0.0]]
 
 
 # What comes out

@@ -1,9 +1,10 @@
 """What bagging of classes and of numbers shares: fitting, asking, and what is known of members."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -16,6 +17,7 @@ from spinney.ensembles.bagging.tree_road import TreeRoad, is_forest
 from spinney.ensembles.bagging.tree_views import MemberTrees
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.forests.bag_keeper import BagKeeper
+from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import MedianTally, Tally
 from spinney.ensembles.parameters import (
     BaseLearner,
@@ -29,6 +31,7 @@ from spinney.ensembles.parameters import (
     Seed,
     either,
 )
+from spinney.ensembles.uncertain.out_of_bag import OutOfBagCalibration
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.model import Model, TreeForest
 from spinney.model.median import MedianForest
@@ -37,6 +40,7 @@ from spinney.model.model import State
 from spinney.randomness import seed_from
 from spinney.resampling.feature_draws import FeatureDraws
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
+from spinney.uncertainty.out_of_bag import blocks
 
 
 class OwnSampler:
@@ -68,12 +72,13 @@ BAGGING_RULES: Mapping[str, Rule] = {
 }
 
 
-class Bagging(BagKeeper):
+class Bagging(OutOfBagCalibration, BagKeeper):
     """Members fitted on rows and features of their own, whose answers are put together."""
 
     _model_class: ClassVar[type[Model]] = Model  # type: ignore[type-abstract]
     _default_base: ClassVar[type[Estimator]]
     _draws: FeatureDraws
+    _known: Knowledge
     estimator: Any
     n_estimators: int
     oob_score: bool
@@ -121,6 +126,7 @@ class Bagging(BagKeeper):
         if tally is not None:
             self._warn_of_unasked(tally)
             self._keep_out_of_bag(tally)
+            self._calibrate_with(self._known.spread(tally.answers()), work.y, work.row_weights)
         return self
 
     @property
@@ -232,6 +238,24 @@ class Bagging(BagKeeper):
             delayed(ask)(member, table, features, *how) for member, features in asked
         )
         return answers
+
+    def _member_answers(self, X: TableLike) -> Iterator[tuple[slice, FloatArray]]:
+        """Give what each member says of some rows at a time; (n_rows, n_members, n_outputs)."""
+        model = self.model_
+        if not isinstance(model, MemberBag):
+            yield from super()._member_answers(X)
+            return
+        answers = self._each(ask_member, X, model, model.target, model.aggregation)
+        for rows in blocks(len(answers[0]), len(answers) * model.target.n_outputs):
+            yield rows, np.stack([one[rows] for one in answers], axis=1)
+
+    def _largest_answer(self) -> float | None:
+        return None if isinstance(self.model_, MemberBag) else super()._largest_answer()
+
+    def _takes_medians(self) -> bool:
+        model = self.model_
+        is_bag = isinstance(model, MemberBag)
+        return isinstance(model, MedianForest) or (is_bag and model.aggregation == "median")
 
     # What is known of members
 

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from spinney.data.weights import read_weights
@@ -29,6 +28,8 @@ from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.forests.growing import CELLS_AT_ONCE, portions
 from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import Tally
+from spinney.ensembles.forests.row_order import groups_by_content
+from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.weak.foreign import set_random_states
 from spinney.errors import InvalidInput
 from spinney.model.member_bag import MemberBag, ask_member, columns_of
@@ -72,25 +73,33 @@ class MemberRoad:
         weights = read_weights(sample_weight, n_given)
         kept = None if weights is None or weights.all() else np.flatnonzero(weights)
         sampler = sampler_of(job.params)
-        places = self._ordered(sampler, codes, kept)
+        places, keys = self._ordered(sampler, codes, kept)
         some = slice(None) if places is None else places
         self.y, self.row_weights = codes[some], None if weights is None else weights[some]
         classes = None if self.target.classes is None else self.y
         labels = job.labels(sampler, groups, classes).codes(n_given, places)
+        if labels is not None and sampler == "group" and keys is not None:
+            labels = groups_by_content(labels, keys)
         rows = RowsToDraw(len(self.y), self.row_weights, labels)
         recipe, self._told = recipe_of(job.params, rows, job.seed)
         self.known = Knowledge(recipe, None if places is None else places.astype(np.int32), n_given)
         self.bags = recipe.bags()
 
-    def _ordered(self, sampler: Any, y: AnyArray, kept: AnyArray | None) -> AnyArray | None:
-        """Give the rows of some weight in the order in which they are drawn; None: as they are."""
+    def _ordered(
+        self, sampler: Any, y: AnyArray, kept: AnyArray | None
+    ) -> tuple[AnyArray | None, AnyArray | None]:
+        """Give the rows of some weight in the order in which they are drawn (None: as they are).
+
+        And, if what they hold decided the order, their keys.
+        """
         if sampler in IN_PLACE or not isinstance(sampler, str):
-            return kept
+            return kept, None
         keys = content_keys(self._X, y)
         if keys is None:
-            return kept
+            return kept, None
         rows = np.arange(len(y)) if kept is None else kept
-        return rows[np.argsort(keys[rows], kind="stable")]
+        places = rows[np.argsort(keys[rows], kind="stable")]
+        return places, keys[places]
 
     def fit(self, members: range, before: Any, tally: Tally | None) -> MemberBag:
         """Fit clones behind those there are; let them speak of the rows they did not see."""
@@ -103,12 +112,9 @@ class MemberRoad:
         with Progress(members.stop, "member", first=members.start, verbose=verbose) as progress:
             for some in portions(members, at_once):
                 unseen = self._unseen(some, tally)
-                pairs = Parallel(n_jobs=n_jobs, return_as="generator")(
-                    delayed(fit_member)(
-                        self._X, self._y, one, self.target, job.params["aggregation"]
-                    )
-                    for one in self._tasks(some, unseen)
-                )
+                how = (self.target, job.params["aggregation"])
+                tasks = [(self._X, self._y, one, *how) for one in self._tasks(some, unseen)]
+                pairs = done_in_order(fit_member, tasks, n_jobs)
                 for rows, (member, answers) in zip(unseen, pairs, strict=True):
                     fitted.append(member)
                     if tally is not None:

@@ -31,7 +31,7 @@ from spinney.ensembles.forests.growing import (
 )
 from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import Tally, hear_trees
-from spinney.ensembles.forests.row_order import order_of_rows, taken
+from spinney.ensembles.forests.row_order import groups_by_content, row_keys, taken
 from spinney.ensembles.forests.rows import ForestRows
 from spinney.ensembles.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from spinney.ensembles.trees.growing import (
@@ -241,9 +241,12 @@ def _read(job: Job, tree: Mapping[str, Any], given: tuple[TableLike, Any, Any, A
 
     made, told = recipe(labels)
     if made.sampler not in IN_PLACE and not isinstance(made, OwnRecipe):
-        order = order_of_rows(reading.table, reading.y)
+        keys = row_keys(reading.table, reading.y)
+        order = np.argsort(keys, kind="stable")
         reading = taken(reading, order)
         places = order if places is None else places[order]
-        made, told = recipe(None if labels is None else labels[order])
+        if labels is not None:
+            labels = (groups_by_content(labels, keys) if sampler == "group" else labels)[order]
+        made, told = recipe(labels)
     tree_weights = reading.weights if told else None
     return ForestRows(reading, made, tree_weights, reading.weights, places, n_given)

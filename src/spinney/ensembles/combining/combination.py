@@ -34,6 +34,7 @@ from spinney.ensembles.sharing import TableRows
 from spinney.ensembles.uncertain.calibrating import CALIBRATION, Calibratable
 from spinney.errors import InvalidInput, InvalidModel
 from spinney.model.model import State
+from spinney.resampling.keys import BY_TIME
 from spinney.typing import AnyArray, TableLike
 
 MEMBERS_RULE = Checked("a list of (name, estimator) pairs, or None for the default members")
@@ -195,6 +196,8 @@ class Combination(Calibratable, MetaEstimatorMixin, _BaseComposition):
         return found
 
     def _refuse_metadata(self, extra: Mapping[str, Any]) -> None:
+        if "time" in extra and not sklearn.get_config()["enable_metadata_routing"]:
+            raise InvalidInput(f"fit of {type(self).__name__} takes no time. {BY_TIME}")
         if extra and not sklearn.get_config()["enable_metadata_routing"]:
             raise InvalidInput(
                 f"Passing {', '.join(extra)} to fit of {type(self).__name__} is only supported if "

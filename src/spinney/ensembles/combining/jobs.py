@@ -6,11 +6,11 @@ from typing import Any
 
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _is_arraylike, _num_samples
 
 from spinney.ensembles.combining.members import Answers, fit_member, takes_shared_rows
 from spinney.ensembles.sharing import SharedTable, TableRows
+from spinney.ensembles.side_by_side import done_in_order
 from spinney.model.answers import as_members_take
 from spinney.progress import Progress
 from spinney.typing import AnyArray, FloatArray, TableLike
@@ -89,9 +89,7 @@ def run_jobs(jobs: Sequence[Job], n_jobs: int | None, *, verbose: int = 0) -> li
             if takes_shared_rows(job.member):
                 done[place] = job.run()
                 progress.step()
-        results = Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(_run)(jobs[place]) for place in foreign
-        )
+        results = done_in_order(_run, [(jobs[place],) for place in foreign], n_jobs)
         for place, result in zip(foreign, results, strict=True):
             done[place] = result
             progress.step()

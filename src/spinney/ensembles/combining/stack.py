@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import sklearn
-from scipy import sparse
 from sklearn.base import (
     ClassifierMixin,
     RegressorMixin,
@@ -23,10 +22,11 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from spinney.ensembles.combining.combination import MEMBERS_RULE, Given
 from spinney.ensembles.combining.filed_stack import FiledStack
-from spinney.ensembles.combining.jobs import as_asked, sliced, take_rows
+from spinney.ensembles.combining.jobs import as_asked, sliced
 from spinney.ensembles.combining.linear_pool import POOLS, PoolClassifier, PoolRegressor
 from spinney.ensembles.combining.members import Answers, fit_member, present, read_members
 from spinney.ensembles.combining.out_of_fold import OutOfFold, ask_out_of_fold, methods_of
+from spinney.ensembles.combining.passthrough import beside, fit_final
 from spinney.ensembles.combining.prefit import known_classes, take_fitted
 from spinney.ensembles.combining.targets import (
     ManyLabels,
@@ -36,9 +36,7 @@ from spinney.ensembles.combining.targets import (
     read_many_labels,
 )
 from spinney.ensembles.parameters import Boolean, Checked, Choice, Integer, Jobs, Rule, either
-from spinney.ensembles.sharing import TableRows
 from spinney.errors import InvalidInput, InvalidParameter
-from spinney.model.answers import as_members_take
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 STACK_RULES: Mapping[str, Rule] = {
@@ -86,7 +84,11 @@ class Stacking(TransformerMixin, FiledStack):
         meta = self._joined(columns, given.rows.X, rows)
         parameters = sliced(given.final_parameters, given.rows.n_rows, rows)
         y = given.rows.y if rows is None else given.rows.y[rows]
-        self.final_estimator_ = fit_member(final, meta, y, parameters)
+        if self.passthrough:
+            names = self.get_feature_names_out().tolist()
+            self.final_estimator_ = fit_final(final, meta, y, parameters, names)
+        else:
+            self.final_estimator_ = fit_member(final, meta, y, parameters)
         self._finish(said, given)
 
     def _hear(self, given: Given, members: list[tuple[str, Any]]) -> OutOfFold:
@@ -171,11 +173,7 @@ class Stacking(TransformerMixin, FiledStack):
         """Put columns side by side, and the table behind them with ``passthrough``."""
         if not self.passthrough:
             return np.hstack(columns)
-        table = as_members_take(X.as_given() if isinstance(X, TableRows) else X)
-        table = take_rows(table, rows)
-        if sparse.issparse(table):
-            return sparse.hstack([*columns, table], format=table.format)
-        return np.hstack([*columns, np.asarray(table)])
+        return beside(columns, X, rows)
 
     def transform(self, X: TableLike) -> Any:
         """Give what the final estimator sees: answers of members, and X with ``passthrough``."""
@@ -249,8 +247,8 @@ class ClassStack(ClassifierMixin, Stacking):
         X : table of n rows
         y : n labels, or an indicator matrix of several
         sample_weight : n numbers, optional
-            A weight of k counts as the row k times; rows of weight 0 are as if absent. Members
-            and the final estimator must take weights then.
+            A weight of k counts as the row k times; rows of weight 0 are as if absent. Folds divide
+            rows, whatever they weigh. Members and the final estimator must take weights then.
         groups : n labels, optional
             For ``cv`` that never divides a group.
         **fit_params

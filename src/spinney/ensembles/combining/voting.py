@@ -179,7 +179,7 @@ class VotingClassifier(ClassifierMixin, Voting):
         given = self._given((X, codes), sample_weight, groups, fit_params)
         self.le_ = LabelEncoder().fit(labels.classes)
         self.classes_ = self.le_.classes_
-        if self.voting not in ("hard", "borda"):
+        if self.voting != "hard":
             self._check_probabilities()
         self._fit_voters(given)
         return self
@@ -189,7 +189,7 @@ class VotingClassifier(ClassifierMixin, Voting):
     ) -> None:
         super()._adopt_facts(parts, meta, arrays)
         check_members_tell_codes(self.estimators_, len(self.classes_))
-        if self.voting not in ("hard", "borda"):
+        if self.voting != "hard":
             self._check_probabilities()
         self.le_ = LabelEncoder().fit(self.classes_)
 
@@ -205,13 +205,21 @@ class VotingClassifier(ClassifierMixin, Voting):
     def predict(self, X: TableLike) -> AnyArray:
         """Give the class with most votes; ties go to the first of ``classes_``."""
         check_is_fitted(self)
-        if self.voting != "hard":
-            return self._labels(self._pooled(X))
+        return self._labels(self._votes(X) if self.voting == "hard" else self._pooled(X))
+
+    def _votes(self, X: TableLike) -> FloatArray:
+        """Count the members that say each class, by their weights; (n_rows, n_classes)."""
         codes = self._predicted(X).astype(np.int64)
         votes = np.zeros((codes.shape[1], len(self.classes_)))
         for own, weight in zip(codes, self._member_weights(), strict=True):
             votes[np.arange(len(own)), own] += weight
-        return self._labels(votes)
+        return votes
+
+    def _set_shares(self, X: TableLike) -> FloatArray:
+        """Give what sets are made of: of a hard vote, shares of the votes."""
+        if self.voting != "hard":
+            return super()._set_shares(X)
+        return np.asarray(self._votes(X) / self._member_weights().sum())
 
     def _labels(self, scores: FloatArray) -> AnyArray:
         labels: AnyArray = self.classes_[scores.argmax(axis=1)]

@@ -107,10 +107,16 @@ class WeightedVote(Combination):
                 )
             return None
         weights = np.asarray(self.weights, np.float64)
-        if weights.shape != (n_members,) or not np.isfinite(weights).all():
+        if weights.shape != (n_members,):
             raise InvalidParameter(
                 f"weights of {type(self).__name__} has the shape {weights.shape}: expected "
                 f"{n_members} finite numbers, one per member that is not dropped."
+            )
+        odd = np.flatnonzero(~np.isfinite(weights))
+        if len(odd):
+            raise InvalidParameter(
+                f"weights of {type(self).__name__} has {weights[odd[0]]} for member {odd[0]}: "
+                "expected finite numbers. Set the member to 'drop' to leave it out, or give it 0."
             )
         return weights
 

@@ -97,7 +97,8 @@ class WeightedVoteClassifier(ClassifierMixin, WeightedVote):
         X : table of n rows
         y : n labels
         sample_weight : n numbers, optional
-            A weight of k counts as the row k times; rows of weight 0 are as if absent.
+            A weight of k counts as the row k times; rows of weight 0 are as if absent. Folds divide
+            rows, whatever they weigh.
         groups : n labels, optional
             For ``cv`` that never divides a group.
         **fit_params

@@ -30,7 +30,6 @@ from spinney.model import Model, TreeForest
 from spinney.progress import Progress
 from spinney.randomness import seed_from
 from spinney.typing import AnyArray, FloatArray, TableLike
-from spinney.uncertainty.sets import SetScore
 
 AUTO_STEP, AUTO_MOST = 50, 2000
 """Trees that ``n_estimators="auto"`` grows between two looks at the curve, and at most."""
@@ -181,27 +180,8 @@ class Forest(OutOfBagCalibration, BagKeeper):
             )
         own = self._scored(scoring, watch.answers(), rows) if callable(scoring) else None
         self._keep_out_of_bag(watch, own)
-        self._calibrate_with(self._known.spread(watch.answers()), rows)
-
-    def _calibrate_with(self, answers: FloatArray, rows: ForestRows) -> None:
-        """Keep how far off answers out of bag are, in the order of what was given."""
-        y, weights, how = rows.reading.y, rows.row_weights, None
-        if rows.reading.target.label_classes is not None:
-            return  # sets are of the classes of one label
-        if self._task == "classification":
-            how = SetScore()
-        elif y.shape[1] > 1:
-            return  # intervals are for one number
-        if np.isnan(answers).all():
-            return
-        targets = np.nan_to_num(self._known.spread(y.reshape(-1, 1))[:, 0])  # answers have the NaN
-        if weights is not None:
-            weights = np.nan_to_num(self._known.spread(weights.reshape(-1, 1))[:, 0])
-        elif rows.n_given > len(y):
-            weights = np.zeros(rows.n_given)
-            weights[self._known.places] = 1.0
-        codes = targets if how is None else targets.astype(np.int64)
-        self._keep_calibration(answers, codes, weights, how)
+        answers = self._known.spread(watch.answers())
+        self._calibrate_with(answers, rows.reading.y, rows.row_weights)
 
     def _scored(self, scoring: Any, answers: FloatArray, rows: ForestRows) -> float:
         """Ask the user's own score, of the rows that some tree did not see."""

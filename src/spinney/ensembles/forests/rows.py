@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from spinney.data.keys import read_codes
 from spinney.data.sources.vector import read_vector
 from spinney.data.weights import read_weights
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
-from spinney.ensembles.forests.row_order import order_of_rows, taken
+from spinney.ensembles.forests.row_order import groups_by_content, row_keys, taken
 from spinney.ensembles.trees.several_labels import growing_parameters
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.resampling.bags_recipe import BagRecipe
@@ -67,11 +68,13 @@ def read_forest_rows(
         row_weights = row_weights[places]
     labels = _labels(sampler, groups, reading, n_given)
     if sampler not in (None, "block"):
-        order = order_of_rows(reading.table, reading.y)
+        keys = row_keys(reading.table, reading.y)
+        order = np.argsort(keys, kind="stable")
         reading = taken(reading, order)
         places = order if places is None else places[order]
         row_weights = None if row_weights is None else row_weights[order]
-        labels = None if labels is None else labels[order]
+        if labels is not None:
+            labels = (groups_by_content(labels, keys) if sampler == "group" else labels)[order]
     by_trees = sampler is None or (sampler == "subsample" and not balances)
     recipe = BagRecipe(
         n_rows=len(reading.y),
@@ -151,13 +154,7 @@ def check_groups(sampler: str | None, groups: Any) -> None:
 
 def group_codes(groups: Any, n_given: int, kept: AnyArray | None) -> AnyArray:
     """Give the groups of the rows that are kept (None: all) as codes from 0 on."""
-    labels = read_vector(groups, "groups")
-    if labels.ndim != 1 or len(labels) != n_given:
-        raise InvalidInput(
-            f"groups has the shape {labels.shape}: expected ({n_given},), a label for each row."
-        )
+    labels = read_codes(groups, n_given, "groups")
     own = labels if kept is None else labels[kept]
-    codes: AnyArray = np.unique(
-        own.astype(str) if own.dtype == object else own, return_inverse=True
-    )[1].astype(np.int32)
+    codes: AnyArray = np.unique(own, return_inverse=True)[1].astype(np.int32)
     return codes

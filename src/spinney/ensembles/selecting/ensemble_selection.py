@@ -41,10 +41,11 @@ from spinney.ensembles.selecting.members import (
 )
 from spinney.ensembles.weak.checks import check_squares
 from spinney.ensembles.weak.foreign import flat_rows
-from spinney.errors import InvalidParameter
+from spinney.errors import InvalidParameter, refusing
 from spinney.model import Model
 from spinney.model.member_sum import MemberSum
 from spinney.randomness import seed_from
+from spinney.resampling.keys import BY_TIME
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
 
@@ -109,6 +110,7 @@ class EnsembleSelection(FiledSelection, Estimator):
         super().set_params(**params)
         return self
 
+    @refusing(time=BY_TIME)
     def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Select a committee.
 
@@ -262,7 +264,8 @@ class EnsembleSelectionClassifier(ClassifierMixin, EnsembleSelection):
     n_steps : int
         Members of the committee at most, counting repetitions.
     n_init : int
-        How many of the best members it begins with, one by one.
+        How many of the best members it begins with, one by one: the sorted initialization of the
+        paper, from which the greedy steps go on as from a warm start.
     patience : int or None
         Steps without a better committee after which it ends; 1 ends at the first. None: it goes
         on, since a step down can lead up again, and the best committee is kept in any case.

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from spinney.ensembles.combining.jobs import take_rows
@@ -16,6 +15,7 @@ from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.selecting.setting_aside import Side
 from spinney.ensembles.sharing import SharedTable
+from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.weak.checks import gives_classes
 from spinney.errors import InvalidInput, InvalidParameter, WeakLearnerFailed, shorten
 from spinney.model.answers import as_members_take, member_answers
@@ -227,9 +227,7 @@ def run_all(
     foreign = [place for place, task in enumerate(tasks) if not task[0].is_ours]
     with Progress(len(tasks), "fit") as progress:
         results = {}
-        done = Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(work)(*tasks[place]) for place in foreign
-        )
+        done = done_in_order(work, [tasks[place] for place in foreign], n_jobs)
         for place, result in zip(foreign, done, strict=True):
             results[place] = result
             progress.step()

@@ -1,6 +1,6 @@
 """What estimators around another estimator share."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -29,7 +29,7 @@ class Around(Learner):
     It holds fitted estimators and is no model of ours: it goes into pickles, not into files.
     """
 
-    _task: str
+    _task: ClassVar[str]
     estimator: Any
     cv: Any
     n_features_in_: int

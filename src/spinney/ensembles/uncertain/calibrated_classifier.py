@@ -5,26 +5,30 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from spinney.ensembles.gradient.classifier import GradientBoostingClassifier
 from spinney.ensembles.parameters import BaseLearner, Boolean, Choice, Jobs, Rule, Seed
 from spinney.ensembles.uncertain.around import FOLDS, Around
+from spinney.ensembles.uncertain.calibrating import Calibratable
 from spinney.ensembles.uncertain.curves import METHODS, ClassCurves, merged, raw_scores
 from spinney.ensembles.uncertain.members import fit_members
 from spinney.ensembles.uncertain.rows import GivenRows, divide
-from spinney.errors import InvalidInput
+from spinney.errors import InvalidInput, refusing
 from spinney.randomness import seed_from
 from spinney.resampling.folds import Fold
+from spinney.resampling.keys import BY_TIME
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
 
-class CalibratedClassifier(ClassifierMixin, Around):
+class CalibratedClassifier(ClassifierMixin, Calibratable, Around):
     """A classifier whose probabilities are learnt from scores out of folds.
 
     Scores of rows that were learnt from are too good; so each row is scored by a clone that has not
     seen its fold, and the curve from scores to probabilities is fitted to these. Of more than two
     classes each has a curve against all others, and the probabilities of a row are divided by
-    their sum; "temperature" has one number for all classes.
+    their sum; "temperature" has one number for all classes. ``calibrate(X, y)`` with rows that
+    ``fit`` has not seen makes ``predict_set`` of it, as of every ensemble.
 
     Parameters
     ----------
@@ -109,6 +113,7 @@ class CalibratedClassifier(ClassifierMixin, Around):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @refusing(time=BY_TIME)
     def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit clones without each fold, and the curve from their scores to probabilities.
 
@@ -118,7 +123,8 @@ class CalibratedClassifier(ClassifierMixin, Around):
             What the estimator takes.
         y : n labels
         sample_weight : n numbers, optional
-            A weight of k counts as the row k times; rows of weight 0 are as if absent.
+            A weight of k counts as the row k times; rows of weight 0 are as if absent. Folds divide
+            rows, whatever they weigh.
         groups : n labels, optional
             Rows of a group are never divided: all are learnt from, or all are judged.
 
@@ -141,6 +147,7 @@ class CalibratedClassifier(ClassifierMixin, Around):
             judges = self._fit_members(base, rows, folds, seed, once=isinstance(cv, float))
         self.estimator_ = self.members_[0]
         self.curves_ = self._curves(judges, rows, folds)
+        self._forget_calibration()
         return self
 
     def _fit_members(
@@ -206,6 +213,9 @@ class CalibratedClassifier(ClassifierMixin, Around):
             (curves, raw_scores(self.method, member, given, self.classes_))
             for member, curves in zip(self.members_, self.curves_, strict=True)
         ]
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self)
 
     def _base(self) -> Any:
         if self.estimator is not None:

@@ -96,12 +96,7 @@ class Calibratable:
         if how is None:
             self.calibration_ = self._calibrated_numbers(X, y, sample_weight, quantiles)
             return self
-        if not hasattr(self, "predict_proba"):
-            raise InvalidParameter(
-                f"This {type(self).__name__} gives no probabilities, and sets are made of them. "
-                "Set it up to give some: voting='soft', or a final estimator with predict_proba."
-            )
-        shares = self.predict_proba(X)
+        shares = self._set_shares(X)
         codes = self._class_codes(y, len(shares))
         self.calibration_ = Calibration.held_out(
             how.method,
@@ -159,9 +154,20 @@ class Calibratable:
         return PredictionIntervals.of(centre, centre - reach, centre + reach, level)
 
     def _set_members(self, X: TableLike, level: Fraction, kept: Calibration) -> AnyArray:
-        scores = kept.set_score(self.predict_proba(X))
+        scores = kept.set_score(self._set_shares(X))
         members: AnyArray = scores <= kept.quantiles(level, scores.shape[1])
         return members
+
+    def _set_shares(self, X: TableLike) -> FloatArray:
+        """Give what sets are made of; (n_rows, n_classes)."""
+        if not hasattr(self, "predict_proba"):
+            raise InvalidParameter(
+                f"This {type(self).__name__} gives no probabilities, and sets are made of them. "
+                "Set it up to give some, by a final estimator with predict_proba, or put a "
+                "CalibratedClassifier around it."
+            )
+        shares: FloatArray = self.predict_proba(X)
+        return shares
 
     def _calibrated_numbers(
         self,

@@ -22,8 +22,10 @@ from spinney.ensembles.parameters import (
 from spinney.ensembles.uncertain.around import FOLDS, Around, groups_by
 from spinney.ensembles.uncertain.members import fit_members, shares_said
 from spinney.ensembles.uncertain.rows import GivenRows, divide
+from spinney.errors import refusing
 from spinney.randomness import Stream, random_bits, seed_from
 from spinney.resampling.folds import Fold
+from spinney.resampling.keys import BY_TIME
 from spinney.typing import AnyArray, BoolArray, FloatArray, RandomState, TableLike
 from spinney.uncertainty.checks import read_level
 from spinney.uncertainty.quantiles import Groups, few_enough
@@ -135,6 +137,7 @@ class ConformalClassifier(ClassifierMixin, Around):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @refusing(time=BY_TIME)
     def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the members, and learn how badly the classes of rows fit what they say.
 
@@ -144,7 +147,8 @@ class ConformalClassifier(ClassifierMixin, Around):
             What the estimator takes.
         y : n labels
         sample_weight : n numbers, optional
-            A weight of k counts as the row k times; rows of weight 0 are as if absent.
+            A weight of k counts as the row k times; rows of weight 0 are as if absent. Folds divide
+            rows, whatever they weigh.
         groups : n labels, optional
             Rows of a group are never divided: all are learnt from, or all are judged.
 

@@ -25,8 +25,9 @@ from spinney.ensembles.uncertain.interval_makers import (
     Split,
 )
 from spinney.ensembles.uncertain.rows import GivenRows, divide
-from spinney.errors import InvalidParameter
+from spinney.errors import InvalidParameter, refusing
 from spinney.randomness import seed_from
+from spinney.resampling.keys import BY_TIME
 from spinney.typing import FloatArray, RandomState, TableLike
 from spinney.uncertainty.checks import read_level
 from spinney.uncertainty.intervals import PredictionIntervals
@@ -142,6 +143,7 @@ class ConformalRegressor(RegressorMixin, Around):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @refusing(time=BY_TIME)
     def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the members, and learn how far off they are.
 
@@ -151,7 +153,8 @@ class ConformalRegressor(RegressorMixin, Around):
             What the estimator takes.
         y : n numbers
         sample_weight : n numbers, optional
-            A weight of k counts as the row k times; rows of weight 0 are as if absent.
+            A weight of k counts as the row k times; rows of weight 0 are as if absent. Folds divide
+            rows, whatever they weigh.
         groups : n labels, optional
             Rows of a group are never divided: all are learnt from, or all are judged.
 

@@ -249,7 +249,7 @@ class AfterBootstrap(IntervalMaker):
         said = self._answers(X)
         left_out = LeftOut(self.unseen, self.largest)
         parts = [
-            plus_bounds(left_out.means(said[rows]), self.errors, level, self.weights)
+            plus_bounds(left_out.joint(said[rows]), self.errors, level, self.weights)
             for rows in blocks(len(said), len(self.errors))
         ]
         lower, upper = zip(*parts, strict=True)

@@ -1,4 +1,4 @@
-"""Forests know how far off they are without further rows: by the trees that did not see a row."""
+"""Bags tell how far off they are without further rows: by the members that did not see a row."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -13,17 +13,18 @@ from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.results import read_only
 from spinney.typing import AnyArray, FloatArray, TableLike
 from spinney.uncertainty.intervals import PredictionIntervals, plus_bounds
-from spinney.uncertainty.out_of_bag import LeftOut, blocks
+from spinney.uncertainty.out_of_bag import LeftOut, LeftOutMedians, blocks, lower_medians
 from spinney.uncertainty.sets import SetScore, plus_members
 
 
 class OutOfBagCalibration(Calibratable):
-    """Jackknife+-after-bootstrap for forests (Kim, Xu & Barber 2020)."""
+    """Jackknife+-after-bootstrap for forests and bagging (Kim, Xu & Barber 2020)."""
 
     out_of_bag: Any
-    apply: Any
     model_: Any
+    _forest: Any
     _known: Any
+    _n_threads: Any
 
     def calibrate_out_of_bag(
         self,
@@ -36,10 +37,10 @@ class OutOfBagCalibration(Calibratable):
     ) -> Self:
         """Learn how far off predictions are from the rows of ``fit`` themselves.
 
-        Each row is predicted by the trees that did not see it, so no rows need be held back. A
-        forest fitted with ``oob_score=True`` has done this already. Intervals and sets are then
-        those of the jackknife+-after-bootstrap: of level 1 - a they hold at least a share of about
-        1 - 2a of the targets whatever the data, and in practice about 1 - a.
+        Each row is predicted by the members that did not see it, so no rows need be held back.
+        With ``oob_score=True`` the fit has done this already. Intervals and sets are then those of
+        the jackknife+-after-bootstrap: of level 1 - a they hold at least a share of about 1 - 2a
+        of the targets whatever the data, and in practice about 1 - a.
 
         Parameters
         ----------
@@ -59,7 +60,7 @@ class OutOfBagCalibration(Calibratable):
         if self.model_.target.task == "regression" and self.model_.target.n_outputs > 1:
             raise InvalidInput(
                 f"{type(self).__name__} predicts {self.model_.target.n_outputs} numbers per row, "
-                "and intervals are for one. Fit a forest for each."
+                "and intervals are for one. Fit an estimator for each."
             )
         targets = (
             self._numbers(y, len(unseen)) if how is None else self._class_codes(y, len(unseen))
@@ -68,6 +69,31 @@ class OutOfBagCalibration(Calibratable):
         weights = read_counts(sample_weight, len(unseen))
         self._keep_calibration(answers, targets, weights, how, by_class=by_class)
         return self
+
+    def _calibrate_with(
+        self, answers: FloatArray, y: FloatArray, weights: FloatArray | None
+    ) -> None:
+        """Keep how far off answers out of bag are, from what a fit has at hand.
+
+        Answers are in the order of what was given; targets and weights in that of the draws.
+        """
+        known, how = self._known, None
+        if self.model_.target.label_classes is not None:
+            return  # sets are of the classes of one label
+        if self._task == "classification":
+            how = SetScore()
+        elif y.shape[1] > 1:
+            return  # intervals are for one number
+        if np.isnan(answers).all():
+            return
+        targets = np.nan_to_num(known.spread(y.reshape(-1, 1))[:, 0])  # answers have the NaN
+        if weights is not None:
+            weights = np.nan_to_num(known.spread(weights.reshape(-1, 1))[:, 0])
+        elif known.n_given > len(y):
+            weights = np.zeros(known.n_given)
+            weights[known.places] = 1.0
+        codes = targets if how is None else targets.astype(np.int64)
+        self._keep_calibration(answers, codes, weights, how)
 
     def _keep_calibration(
         self,
@@ -78,11 +104,11 @@ class OutOfBagCalibration(Calibratable):
         *,
         by_class: bool = False,
     ) -> None:
-        """Keep the scores of rows from what the trees that did not see them say; NaN: none."""
+        """Keep the scores of rows from what the members that did not see them say; NaN: none."""
         if np.isnan(answers[:, 0]).all():
             raise InvalidInput(
-                "There is no row that some tree did not see, so nothing is known out of bag. Grow "
-                "more trees, or calibrate(X, y) with rows that fit has not seen."
+                "There is no row that some member did not see, so nothing is known out of bag. Fit "
+                "more members, or calibrate(X, y) with rows that fit has not seen."
             )
         with np.errstate(invalid="ignore"):
             if how is None:
@@ -102,7 +128,7 @@ class OutOfBagCalibration(Calibratable):
         unseen = self.out_of_bag(X)
         if not self._leaves_rows_out():
             raise InvalidParameter(
-                f"Every tree of this {type(self).__name__} saw all rows: nothing is known out of "
+                f"Every member of this {type(self).__name__} saw all rows: nothing is known out of "
                 "bag. Fit with bootstrap=True, or calibrate(X, y) with rows that fit has not seen."
             )
         return np.asarray(unseen)
@@ -110,29 +136,46 @@ class OutOfBagCalibration(Calibratable):
     def _leaves_rows_out(self) -> bool:
         return bool(self._known.recipe.bags().leaves_rows_out)
 
-    def _tree_answers(self, X: TableLike) -> Iterator[tuple[slice, FloatArray]]:
-        """Give what each tree says of some rows at a time; (n_rows, n_trees, n_outputs)."""
-        nodes = self.apply(X) + self.model_.arrays["tree_start"][:-1]
-        values = self.model_.arrays["values"]
+    # what ensembles whose members are no trees, or are not averaged, do otherwise
+
+    def _member_answers(self, X: TableLike) -> Iterator[tuple[slice, FloatArray]]:
+        """Give what each member says of some rows at a time; (n_rows, n_members, n_outputs)."""
+        forest, name = self._forest(), type(self).__name__
+        leaves = forest.leaf_ids(X, n_threads=self._n_threads(), estimator_name=name)
+        nodes = leaves + forest.arrays["tree_start"][:-1]
+        values = forest.arrays["values"]
         for rows in blocks(len(nodes), nodes.shape[1] * values.shape[1]):
             yield rows, values[nodes[rows]]
 
-    def _out_of_bag_answers(self, X: TableLike, unseen: AnyArray) -> FloatArray:
-        """Average over the trees that did not see a row what they say of it; NaN: there is none."""
-        means = np.empty((len(unseen), self.model_.arrays["values"].shape[1]))
-        with np.errstate(invalid="ignore"):
-            for rows, said in self._tree_answers(X):
-                lacks = unseen[rows, :, np.newaxis]
-                means[rows] = np.where(lacks, said, 0.0).sum(axis=1) / lacks.sum(axis=1)
-        return means
+    def _largest_answer(self) -> float | None:
+        """Bound what members can say; None: there is no bound."""
+        return float(np.abs(self._forest().arrays["values"]).max(initial=0.0))
 
-    def _left_out(self, kept: Calibration) -> tuple[AnyArray, LeftOut]:
-        """Give the rows that count, and who averages over the trees that lack them."""
+    def _takes_medians(self) -> bool:
+        return False
+
+    # parts
+
+    def _out_of_bag_answers(self, X: TableLike, unseen: AnyArray) -> FloatArray:
+        """Join what the members that did not see a row say of it; NaN: there is none."""
+        joint = np.empty((len(unseen), self.model_.target.n_outputs))
+        with np.errstate(invalid="ignore"):
+            for rows, said in self._member_answers(X):
+                if self._takes_medians():
+                    joint[rows, 0] = lower_medians(said[:, :, 0], unseen[rows])
+                    continue
+                lacks = unseen[rows, :, np.newaxis]
+                joint[rows] = np.where(lacks, said, 0.0).sum(axis=1) / lacks.sum(axis=1)
+        return joint
+
+    def _left_out(self, kept: Calibration) -> tuple[AnyArray, LeftOut | LeftOutMedians]:
+        """Give the rows that count, and who joins the answers of the members that lack them."""
         unseen = self._known.unseen(len(self.model_))
         there = kept.known()
         there = there[unseen[there].any(axis=1)]
-        largest = float(np.abs(self.model_.arrays["values"]).max(initial=0.0))
-        return there, LeftOut(unseen[there], largest)
+        if self._takes_medians():
+            return there, LeftOutMedians(unseen[there])
+        return there, LeftOut(unseen[there], self._largest_answer())
 
     def _intervals(self, X: TableLike, level: Fraction, kept: Calibration) -> PredictionIntervals:
         if kept.source == "held_out":
@@ -143,11 +186,11 @@ class OutOfBagCalibration(Calibratable):
         if kept.weights is not None:
             weights = kept.weights[there]
         lower, upper = np.empty(len(centre)), np.empty(len(centre))
-        for rows, said in self._tree_answers(X):
+        for rows, said in self._member_answers(X):
             for part in blocks(len(said), len(there)):
                 some = slice(rows.start + part.start, rows.start + min(part.stop, len(said)))
-                means = left_out.means(said[part, :, 0])
-                lower[some], upper[some] = plus_bounds(means, scores, level, weights)
+                joint = left_out.joint(said[part, :, 0])
+                lower[some], upper[some] = plus_bounds(joint, scores, level, weights)
         return PredictionIntervals.of(centre, lower, upper, level)
 
     def _set_members(self, X: TableLike, level: Fraction, kept: Calibration) -> AnyArray:
@@ -158,10 +201,10 @@ class OutOfBagCalibration(Calibratable):
             None if part is None else part[there] for part in (kept.weights, kept.codes)
         )
         members = []
-        for _, said in self._tree_answers(X):
+        for _, said in self._member_answers(X):
             n_classes = said.shape[2]
             for part in blocks(len(said), n_classes * len(there)):
-                shares = [left_out.means(said[part, :, k]) for k in range(n_classes)]
+                shares = [left_out.joint(said[part, :, k]) for k in range(n_classes)]
                 scores = kept.set_score(np.moveaxis(np.stack(shares), 0, 2))
                 members.append(plus_members(kept.scores[there], scores, level, weights, codes))
         return np.concatenate(members)
@@ -176,15 +219,17 @@ class OutOfBagCalibration(Calibratable):
             kept.method in methods
             and len(kept.scores) == self._known.n_given
             and (kept.codes is None or self._task == "classification")
-            and self.model_.arrays["values"].shape[1] == self.model_.target.n_outputs
+            and self._forest().arrays["values"].shape[1] == self.model_.target.n_outputs
             and len(known) > 0
         )
         if fits and kept.codes is not None:
             fits = bool(kept.codes.max() < len(self.classes_))
         if not fits or not self._leaves_rows_out():
-            raise InvalidModel("the calibration out of bag is not one of this forest")
+            raise InvalidModel("the calibration out of bag is not one of this estimator")
 
     def _how_to_calibrate(self) -> str:
+        if not hasattr(self, "_known"):  # members learnt from rows that arrived
+            return super()._how_to_calibrate()
         return (
             "Call calibrate_out_of_bag(X, y) with the rows of fit, or fit with oob_score=True, or "
             "call calibrate(X, y) with rows that fit has not seen."

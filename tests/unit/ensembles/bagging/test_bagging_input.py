@@ -76,6 +76,22 @@ def test_groups_and_their_sampler_go_together(base):
             BaggingClassifier(base, sampler=sampler).fit(IRIS, SPECIES, groups=groups)
     with pytest.raises(InvalidInput, match="groups has the shape \\(3,\\)"):
         BaggingClassifier(base, sampler="group").fit(IRIS, SPECIES, groups=[1, 2, 3])
+    for missing in (np.nan, None):
+        groups = [missing, *(np.arange(149) % 9).tolist()]
+        with pytest.raises(InvalidInput, match="groups contains NaN"):
+            BaggingClassifier(base, sampler="group").fit(IRIS, SPECIES, groups=groups)
+
+
+@pytest.mark.parametrize("base", [None, GaussianNB()], ids=str)
+def test_labels_of_groups_do_not_matter(base):
+    groups = np.arange(150) % 12
+    texts = groups.astype(str)  # "10" comes before "2"
+    told = [
+        BaggingClassifier(base, sampler="group", random_state=0).fit(IRIS, SPECIES, groups=own)
+        for own in (groups, texts, texts.astype(object), -groups)
+    ]
+    first, *others = (bag.predict_proba(IRIS).tobytes() for bag in told)
+    assert all(other == first for other in others)
 
 
 @pytest.mark.parametrize("base", [None, Ridge()], ids=str)

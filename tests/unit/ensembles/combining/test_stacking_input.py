@@ -1,15 +1,20 @@
 """Stacks that cannot be: what is refused, and how it is told."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import LinearSVC
 
 import spinney
-from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
+from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter, SpinneyError
+from spinney.resampling import TimeFolds
 
 RNG = np.random.default_rng(2)
 N = 200
@@ -91,3 +96,74 @@ def test_one_class_is_too_few_for_the_default_final_estimator():
         spinney.StackingClassifier(members).fit(X, y)
     stack = spinney.StackingClassifier(members, "simplex").fit(X, y)
     assert stack.predict(X).tolist() == y.tolist()
+
+
+# Columns of text behind the answers of members
+
+FRAME = pd.DataFrame({"girth": X[:, 0], "kind": LABELS, "soil": LABELS[::-1]})
+
+
+@pytest.mark.parametrize("name", ["Stacking", "Blending"])
+@pytest.mark.parametrize("task", ["Classifier", "Regressor"])
+def test_text_that_the_final_estimator_cannot_take_is_told_by_column(name, task):
+    boosting = getattr(spinney, f"GradientBoosting{task}")(max_iter=5)
+    y, linear = (LABELS, LogisticRegression()) if task == "Classifier" else (NUMBERS, Ridge())
+    stack = getattr(spinney, f"{name}{task}")([("boosting", boosting)], linear, passthrough=True)
+    with pytest.raises(InvalidInput, match=r"hold no numbers: 'kind', 'soil'.*takes categories"):
+        stack.fit(FRAME, y)
+    stack.set_params(final_estimator=boosting).fit(FRAME, y)
+    assert stack.predict(FRAME).shape == (N,)
+    assert stack.score(FRAME, y) > 0
+
+
+def test_a_final_estimator_that_fails_for_other_reasons_says_so_itself():
+    def refuse(table):
+        raise ValueError(f"no {type(table).__name__} on Sundays")
+
+    final = make_pipeline(FunctionTransformer(refuse), LogisticRegression())
+    members = [("bayes", GaussianNB())]
+    with pytest.raises(ValueError, match="on Sundays") as told:
+        spinney.StackingClassifier(members, final, passthrough=True).fit(X, LABELS)
+    assert not isinstance(told.value, InvalidInput)
+
+
+# Arguments and members
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        spinney.StackingRegressor(REGRESSORS),
+        spinney.SuperLearnerRegressor(REGRESSORS),
+        spinney.EnsembleSelectionRegressor(REGRESSORS),
+        spinney.ConformalRegressor(Ridge()),
+        spinney.ConformalClassifier(GaussianNB()),
+        spinney.CalibratedClassifier(GaussianNB()),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_time_belongs_to_folds(model):
+    y = LABELS if type(model).__name__.endswith("Classifier") else NUMBERS
+    with pytest.raises(SpinneyError, match=r"no.* '?time'?.*cv=TimeFolds\(time=...\)"):
+        model.fit(X, y, time=np.arange(N))
+    folds = TimeFolds(4, time=RNG.permutation(N))
+    model.set_params(cv=folds).fit(X, y)
+    assert len(model.predict(X)) == N
+
+
+@pytest.mark.parametrize("voting", ["soft", "median", "borda"])
+def test_a_member_without_probabilities_is_refused_by_every_rule_that_joins_them(voting):
+    members = [("logistic", LogisticRegression()), ("svm", LinearSVC())]
+    vote = spinney.VotingClassifier(members, voting=voting)
+    with pytest.raises(InvalidParameter, match="'svm', a LinearSVC, has no predict_proba"):
+        vote.fit(X, LABELS)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_weights_that_are_no_numbers_are_told_by_member(bad):
+    members = [(name, member.fit(X, NUMBERS)) for name, member in REGRESSORS]
+    vote = spinney.WeightedVoteRegressor(members, [-0.5, bad])
+    with pytest.raises(InvalidParameter, match=f"has {bad} for member 1: expected finite"):
+        vote.predict(X)
+    with pytest.raises(InvalidParameter, match=r"the shape \(1,\): expected 2 finite numbers"):
+        spinney.WeightedVoteRegressor(members, [0.5]).predict(X)

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 
 from spinney import AdaBoostClassifier, CalibratedClassifier, RandomForestClassifier
 from spinney.datasets import make_twonorm
-from spinney.errors import InvalidInput, InvalidParameter
+from spinney.errors import InvalidInput, InvalidParameter, NotCalibrated
 from spinney.uncertainty import (
     VennAbers,
     beta_curve,
@@ -191,3 +191,17 @@ def test_what_makes_no_sense_is_refused():
         CalibratedClassifier().fit(X[:1], Y[:1])
     with pytest.raises(InvalidInput, match="continuous"):
         CalibratedClassifier().fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_sets_are_made_of_calibrated_probabilities(method):
+    model = CalibratedClassifier(GaussianNB(), method=method, random_state=0).fit(X[:600], Y[:600])
+    with pytest.raises(NotCalibrated, match="rows that fit has not seen"):
+        model.predict_set(X_NEW)
+    sets = model.calibrate(X[600:], Y[600:], method="lac").predict_set(X_NEW, 0.9)
+    assert 0.87 < sets.coverage(Y_NEW) < 0.94
+    assert not hasattr(model, "predict_interval")
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict_set(X_NEW, 0.9).members, sets.members)
+    with pytest.raises(NotCalibrated):
+        model.fit(X, Y).predict_set(X_NEW)

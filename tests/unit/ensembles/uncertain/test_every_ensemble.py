@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
+from sklearn.svm import LinearSVC
 from tests.reference.conformal import after_bootstrap, cross_set
 
 import spinney
@@ -142,11 +143,18 @@ def test_without_calibration_the_error_says_what_to_do(estimator):
         getattr(model, ask)(TEST.X)
 
 
-def test_a_vote_of_labels_has_no_probabilities_to_make_sets_of():
-    y = classes(TRAIN, 2)
-    vote = made(spinney.VotingClassifier, voting="hard").fit(TRAIN.X, y)
-    with pytest.raises(InvalidParameter, match="voting='soft'"):
-        vote.calibrate(CAL.X, classes(CAL, 2))
+def test_sets_of_a_vote_of_labels_are_made_of_its_votes():
+    vote = made(spinney.VotingClassifier, voting="hard").fit(TRAIN.X, classes(TRAIN, 3))
+    assert not hasattr(vote, "predict_proba")
+    sets = vote.calibrate(CAL.X, classes(CAL, 3)).predict_set(TEST.X, 0.8)
+    assert sets.coverage(classes(TEST, 3)) > 0.75
+
+
+def test_without_probabilities_there_are_no_sets():
+    members = [("tree", spinney.DecisionTreeClassifier(max_depth=2))]
+    stack = spinney.StackingClassifier(members, LinearSVC()).fit(TRAIN.X, classes(TRAIN, 2))
+    with pytest.raises(InvalidParameter, match=r"gives no probabilities.*CalibratedClassifier"):
+        stack.calibrate(CAL.X, classes(CAL, 2))
 
 
 def test_those_that_predict_no_target_have_no_intervals():
