@@ -75,6 +75,12 @@ class FeatureSchema:
         )
         return schema, table
 
+    @classmethod
+    def of_names(cls, names: tuple[str, ...], *, names_given: bool) -> "FeatureSchema":
+        """Describe features of which nothing but the names is known, as if they were numbers."""
+        nothing = (None,) * len(names)
+        return cls(names, (Kind.NUMERIC,) * len(names), nothing, nothing, names_given)
+
     @property
     def n_features(self) -> int:
         """How many features the model has."""

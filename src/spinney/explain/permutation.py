@@ -1,21 +1,24 @@
 """Permutation importance: how much worse a model does when a feature tells it nothing."""
 
 import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from spinney.data.intake import read_table
 from spinney.data.label_columns import refuse_several
-from spinney.data.sources.vector import read_vector
+from spinney.data.schema import FeatureSchema
 from spinney.data.table import Table
 from spinney.data.weights import read_weights
 from spinney.ensembles.parameters import Integer, check_parameters
-from spinney.errors import InvalidInput, InvalidParameter, nearest_names
+from spinney.errors import InvalidInputType, InvalidParameter
 from spinney.explain.choosing import used_features
 from spinney.explain.importance import Importances
 from spinney.explain.reading import forest_of, model_of
+from spinney.explain.scoring import check_target, scorer_of, sees_only_predictions
 from spinney.explain.shuffling import (
     columns_of_features,
     shuffle_column,
@@ -40,7 +43,7 @@ the rows whose numbers are given. Where rows and predictions come from is its ow
 def permutation_importance(
     fitted: Any,
     X: TableLike,
-    y: Any,
+    y: Any = None,
     *,
     scoring: Any = None,
     n_repeats: int = 5,
@@ -52,7 +55,8 @@ def permutation_importance(
 
     On rows the model was not trained on this says what a feature does for predictions; on training
     rows it says what the model has made of it. Features that stand for each other share their
-    importance, and each alone may seem to have none. A feature no tree looks at has exactly 0.
+    importance, and each alone may seem to have none. A feature no tree looks at has exactly 0 if
+    the model is made of our trees; other members are just asked.
 
     The shuffles are functions of the seed, the feature and the repeat: neither threads nor other
     features change them.
@@ -60,18 +64,22 @@ def permutation_importance(
     Parameters
     ----------
     fitted : estimator or model
+        Any fitted estimator of Spinney, or any other with scikit-learn's methods; or a model that
+        is a sum of trees.
     X, y : table and target, best of rows held out
+        No y for a score that needs none.
     scoring : None, name of a scorer, or callable (estimator, X, y)
-        None is the estimator's own ``score``: R² or accuracy. Scorers of scikit-learn see only
-        predictions, which are made from the table as it was read once. Any other callable is given
-        the user's own table with one column shuffled.
+        None is the estimator's own ``score``: R² or accuracy. An isolation forest has none and
+        needs a scorer. Scorers of scikit-learn see only predictions, which trees make from the
+        table as it was read once. Any other callable is given the user's own table with one column
+        shuffled.
     n_repeats : int
         Shuffles per feature.
     sample_weight : numbers, optional
         Weights of the rows in the score.
     random_state : int, Generator, RandomState or None
     n_jobs : int or None
-        Threads for predictions; None for those of the estimator.
+        Threads for predictions, if the estimator has that parameter; None for its own.
 
     Returns
     -------
@@ -95,9 +103,8 @@ def permutation_importance(
     """
     check_parameters("permutation_importance", {"n_repeats": n_repeats}, {"n_repeats": Integer(1)})
     model = model_of(fitted)
-    if model is None:
-        model = forest_of(fitted)  # says what is wrong
-    schema, trees = model.schema, trees_of(model)
+    schema = _features_of(fitted, X) if model is None else model.schema
+    trees = None if model is None else trees_of(model)
     seed = seed_from(random_state)
     if n_jobs is not None:
         resolve_n_jobs(n_jobs)
@@ -106,14 +113,8 @@ def permutation_importance(
     else:
         conformed = trees.conform(X, type(fitted).__name__)
         table, features = under_names_of(schema, conformed), used_features(trees)
-    n_targets = len(read_vector(y, "y"))
-    if n_targets != table.n_rows:
-        raise InvalidInput(
-            "Found input variables with inconsistent numbers of samples: "
-            f"{[table.n_rows, n_targets]}. Give one target per row of X."
-        )
     weights = read_weights(sample_weight, table.n_rows)
-    measure = _measure(fitted, (table, X, y, weights), scoring, n_jobs)
+    measure = _measure(fitted, schema, (table, X, y, weights), scoring, n_jobs)
     falls = score_falls(measure, features, table.n_rows, n_repeats, seed)
     n_features = len(schema.names)
     means, errors = np.zeros(n_features), np.zeros(n_features)
@@ -153,15 +154,32 @@ def _shuffle(bits_of: RowBits, seed: int, repeat: int, n_rows: int) -> AnyArray:
     return np.argsort(bits, kind="stable")
 
 
+def _features_of(fitted: Any, X: TableLike) -> FeatureSchema:
+    """Name the features of an estimator that has no model of ours: its own, or those of X."""
+    if isinstance(fitted, type) or not callable(getattr(fitted, "predict", None)):
+        raise InvalidInputType(
+            f"permutation_importance asks a fitted estimator, and a {type(fitted).__name__} has no "
+            "predict. Pass an estimator of Spinney or scikit-learn after fit, or a model_ of trees."
+        )
+    if isinstance(fitted, BaseEstimator):
+        check_is_fitted(fitted)
+    table = read_table(X)
+    names = getattr(fitted, "feature_names_in_", None)
+    if names is None:
+        return FeatureSchema.of_names(table.names, names_given=table.names_given)
+    return FeatureSchema.of_names(tuple(map(str, names)), names_given=True)
+
+
 def _measure(
     fitted: Any,
+    schema: FeatureSchema,
     data: tuple[Table, TableLike, Any, FloatArray | None],
     scoring: Any,
     n_jobs: int | None,
 ) -> Measure:
     table, X, y, weights = data
-    model = fitted if isinstance(fitted, Model) else fitted.model_
-    if model.target.task == "ranking" and not callable(scoring):
+    model = model_of(fitted)
+    if model is not None and model.target.task == "ranking" and not callable(scoring):
         raise InvalidParameter(
             f"scoring={scoring!r} of a ranker: scores mean something within queries only, and they "
             "are not known here. Give the fitted ranker, and a callable that knows them: scoring="
@@ -174,12 +192,14 @@ def _measure(
                 f"scoring={scoring!r} of a {type(fitted).__name__}: scorers ask an estimator. Pass "
                 "the fitted estimator, or scoring=None for R² or accuracy."
             )
+        check_target(fitted, y, scoring, table.n_rows)
         return _own_measure(forest_of(fitted), table, y, given, resolve_n_jobs(n_jobs))
-    if n_jobs is not None:
+    if n_jobs is not None and "n_jobs" in _parameters(fitted):
         fitted = copy.copy(fitted).set_params(n_jobs=n_jobs)
-    scorer = _scorer(fitted, scoring)
-    schema, has_trees = fitted.model_.schema, trees_of(fitted.model_) is not None
-    if not has_trees or not _sees_only_predictions(scorer):
+    scorer = scorer_of(fitted, scoring)
+    check_target(fitted, y, scoring, table.n_rows)
+    has_trees = model is not None and trees_of(model) is not None
+    if not has_trees or not sees_only_predictions(scorer):
         places = columns_of_features(schema, read_table(X))
         whole = X if has_trees else as_members_take(X)
 
@@ -193,27 +213,9 @@ def _measure(
     )
 
 
-def _scorer(fitted: Any, scoring: Any) -> Callable[..., Any]:
-    from sklearn.metrics import check_scoring, get_scorer_names  # noqa: PLC0415 - 0.1 s, for few
-
-    if isinstance(scoring, str) and scoring not in get_scorer_names():
-        hint = nearest_names(scoring, get_scorer_names())
-        raise InvalidParameter(
-            f"scoring={scoring!r}: no scorer has that name.{hint} "
-            "sklearn.metrics.get_scorer_names() lists them all."
-        )
-    if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
-        raise InvalidParameter(
-            f"scoring={scoring!r}: expected None, the name of one scorer, or a callable "
-            "(estimator, X, y)."
-        )
-    scorer: Callable[..., Any] = check_scoring(fitted, scoring)
-    return scorer
-
-
-def _sees_only_predictions(scorer: Any) -> bool:
-    """Tell whether a scorer is one of scikit-learn's, which pass the table to the estimator."""
-    return type(scorer).__module__.startswith("sklearn.")
+def _parameters(fitted: Any) -> Mapping[str, Any]:
+    known: Mapping[str, Any] = fitted.get_params() if hasattr(fitted, "get_params") else {}
+    return known
 
 
 def _own_measure(

@@ -56,7 +56,7 @@ def forest_of(fitted: Any) -> TreeForest:
         )
     raise InvalidInputType(
         f"A {type(fitted).__name__} has no trees to explain. Pass a fitted estimator of Spinney "
-        "that is made of trees, or its model_."
+        "that is made of trees, or its model_; permutation_importance takes any fitted estimator."
     )
 
 

@@ -102,6 +102,11 @@ def shap_values(
     derived from a pair of features becomes known as if it were a feature of its own, and is divided
     evenly between the two.
 
+    Base and contributions are the raw score to 1e-12 of the sum of their magnitudes, and so to
+    1e-12 of the score itself unless they cancel to a small part of what they were. What rounding
+    leaves is not put onto a feature: features that do the same get the same, and one that is never
+    asked for exactly 0.
+
     Parameters
     ----------
     fitted : estimator or model
@@ -121,7 +126,7 @@ def shap_values(
     Returns
     -------
     ShapValues
-        ``base + values.sum(axis=1)`` are the raw scores, up to rounding.
+        ``base + values.sum(axis=1)`` are the raw scores.
 
     Examples
     --------
@@ -192,7 +197,8 @@ def shap_interactions(fitted: Any, X: TableLike, *, n_jobs: int | None = None) -
     Returns
     -------
     ShapInteractions
-        Symmetric; ``base + values.sum(axis=(1, 2))`` are the raw scores, up to rounding.
+        Symmetric; ``base + values.sum(axis=(1, 2))`` are the raw scores, as exactly as those of
+        :func:`shap_values` are.
 
     Examples
     --------

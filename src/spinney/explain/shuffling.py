@@ -11,7 +11,7 @@ from spinney.data.schema import FeatureSchema
 from spinney.data.sources.frame import is_pandas_frame
 from spinney.data.sources.sparse import is_sparse
 from spinney.data.table import Table
-from spinney.errors import InvalidInputType
+from spinney.errors import InvalidInput, InvalidInputType, shorten
 from spinney.typing import AnyArray, TableLike
 
 
@@ -38,6 +38,12 @@ def take_column(table: Table, feature: int | None, rows: AnyArray) -> Table:
 def columns_of_features(schema: FeatureSchema, found: Table) -> list[int]:
     """Find the place of each feature in a table that a model accepts."""
     if schema.names_given and found.names_given:
+        missing = [name for name in schema.names if name not in found.names]
+        if missing:
+            raise InvalidInput(
+                f"X has no column {shorten(missing)}, but the model was fitted on it. Pass the "
+                "columns used in fit."
+            )
         return [found.names.index(name) for name in schema.names]
     return list(range(len(schema.names)))
 

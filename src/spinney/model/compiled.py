@@ -104,9 +104,10 @@ class CompiledModel:
             ) from None
         if len(row) > len(values) and self.model.policy.extra == "error":
             extra = sorted(set(row) - set(self.feature_names), key=str)
+            or_else = "" if self.model.passes_tables_on else ", or fit with extra_columns='ignore'"
             raise InvalidInput(
-                f"The row has values the model does not know: {shorten(extra)}. Leave them out, "
-                "or fit with extra_columns='ignore'."
+                f"The row has values the model does not know: {shorten(extra)}. Leave them "
+                f"out{or_else}."
             )
         return values
 

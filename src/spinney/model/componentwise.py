@@ -1,7 +1,7 @@
 """Sums of functions of one feature each: lines, put together feature by feature."""
 
 import abc
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -53,13 +53,40 @@ class FeatureSum(Model):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} rounds, {len(self.schema.names)} features)"
 
+    @property
     @abc.abstractmethod
-    def added(self, table: Table, place: int) -> FloatArray:
-        """Give what one member adds to each row of a table that conforms."""
+    def sums(self) -> Mapping[int, Any]:
+        """What members of a feature add up to, in the order of features."""
 
     @abc.abstractmethod
+    def part(self, table: Table, feature: int, coefficients: Any) -> FloatArray:
+        """Give what one feature adds to each row of a table that conforms."""
+
     def total(self, table: Table) -> FloatArray:
         """Give the sum for each row of a table that conforms."""
+        total = np.full(table.n_rows, self.arrays["start"][0])
+        with np.errstate(over="ignore", invalid="ignore"):  # infinities may meet
+            for feature, coefficients in self.sums.items():
+                total += self.part(table, feature, coefficients)
+        return total
+
+    def stages(self, table: Table) -> Iterator[FloatArray]:
+        """Give the total of the first member, of the first two, and so on, to the same bits.
+
+        A member changes the part of one feature; parts are added in the order of features, as in
+        ``total``, which costs an addition per feature and member.
+        """
+        sums: dict[int, Any] = {}
+        parts: dict[int, FloatArray] = {}
+        for place in range(len(self)):
+            feature, coefficients = self[place]
+            total = np.full(table.n_rows, self.arrays["start"][0])
+            with np.errstate(over="ignore", invalid="ignore"):
+                sums[feature] = sums.get(feature, 0.0) + coefficients
+                parts[feature] = self.part(table, feature, sums[feature])
+                for known in sorted(parts):
+                    total += parts[known]
+            yield total
 
     def conform(self, X: TableLike, estimator_name: str) -> Table:
         """Read a table as the features this model was trained on."""
@@ -128,20 +155,19 @@ class ComponentwiseSum(FeatureSum):
         products = self.coefficients * self.arrays["centre"]
         return float(self.arrays["start"][0] - products.sum())
 
-    def added(self, table: Table, place: int) -> FloatArray:
-        """Give what one member adds to each row of a table that conforms."""
-        feature, step = self[place]
-        added: FloatArray = step * self.centred(table, feature)
-        return added
-
-    def total(self, table: Table) -> FloatArray:
-        """Give the sum for each row of a table that conforms."""
-        total = np.full(table.n_rows, self.arrays["start"][0])
+    @property
+    def sums(self) -> Mapping[int, float]:
+        """The coefficient of each feature that members have."""
         coefficients = self.coefficients
-        with np.errstate(over="ignore", invalid="ignore"):  # infinities may meet
-            for place in np.flatnonzero(coefficients):
-                total += coefficients[place] * self.centred(table, int(place))
-        return total
+        chosen = np.unique(self.arrays["feature"]).tolist()
+        return {feature: float(coefficients[feature]) for feature in chosen}
+
+    def part(self, table: Table, feature: int, coefficients: float) -> FloatArray:
+        """Give what one feature adds to each row; nothing if its steps cancelled."""
+        if coefficients == 0:
+            return np.zeros(table.n_rows)  # also where the feature is infinite
+        added: FloatArray = coefficients * self.centred(table, feature)
+        return added
 
     def centred(self, table: Table, place: int) -> FloatArray:
         """Give a feature as its distance from the centre; 0 where it is missing."""

@@ -26,6 +26,7 @@ class MemberBag(Model):
     """
 
     kind: ClassVar[str] = "member_bag"
+    passes_tables_on = True
 
     def __init__(
         self,

@@ -85,26 +85,14 @@ class SplineSum(FeatureSum):
         some: FloatArray = self.arrays["coefficient"][self._ends[place] : self._ends[place + 1]]
         return some
 
-    def added(self, table: Table, place: int) -> FloatArray:
-        """Give what one member adds to each row of a table that conforms."""
-        feature, coefficients = self[place]
-        return self._values(table, feature, coefficients)
-
-    def total(self, table: Table) -> FloatArray:
-        """Give the sum for each row of a table that conforms."""
-        total = np.full(table.n_rows, self.arrays["start"][0])
-        with np.errstate(over="ignore", invalid="ignore"):  # infinities may meet
-            for feature, coefficients in self._sums.items():
-                total += self._values(table, feature, coefficients)
-        return total
-
-    def _values(self, table: Table, feature: int, coefficients: FloatArray) -> FloatArray:
+    def part(self, table: Table, feature: int, coefficients: FloatArray) -> FloatArray:
+        """Give what the spline of one feature adds to each row of a table that conforms."""
         splines = self._splines(feature)
         values = splines.values(coefficients[:, np.newaxis], numbers_of(table, feature))
         return values[:, 0]
 
     @functools.cached_property
-    def _sums(self) -> dict[int, FloatArray]:
+    def sums(self) -> dict[int, FloatArray]:
         """One spline for each feature that members have: the sum of theirs."""
         sums: dict[int, FloatArray] = {}
         with np.errstate(over="ignore", invalid="ignore"):

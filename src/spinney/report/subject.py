@@ -17,9 +17,9 @@ from spinney.data.weights import read_weights
 from spinney.errors import InvalidInput, InvalidInputType, shorten
 from spinney.explain.reading import model_of
 from spinney.model import Model, TreeForest
+from spinney.model.estimator_model import EstimatorModel
 from spinney.parallelism import resolve_n_jobs
 from spinney.randomness import seed_from
-from spinney.report.estimator_model import EstimatorModel
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
 
@@ -133,7 +133,7 @@ def read_subject(
     model = model_of(fitted)
     if model is None and isinstance(fitted, BaseEstimator):
         check_is_fitted(fitted)
-        model = EstimatorModel(fitted, X)
+        model = EstimatorModel.of_table(fitted, X)
     if model is None:
         raise InvalidInputType(
             f"A report is about a fitted estimator or a model_ of Spinney, not about a "

@@ -7,20 +7,36 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestRegressor as TheirForest
+from sklearn.exceptions import NotFittedError
 from sklearn.inspection import permutation_importance as their_importance
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import make_scorer, mean_absolute_error
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from tests.unit.explain.forests import boosted, classified, mean_of_vectors, mixed_frame
 
 from spinney import (
     AdaBoostRegressor,
+    BlendingRegressor,
+    CalibratedClassifier,
+    ConformalClassifier,
+    ConformalRegressor,
     DecisionTreeRegressor,
     FunctionalGradientBoostingRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    IsolationForest,
     L2BoostRegressor,
     QuantileForestRegressor,
     RotationForestRegressor,
+    StackingRegressor,
+    SuperLearnerRegressor,
+    VotingClassifier,
+    VotingRegressor,
+    WeightedVoteClassifier,
+    WeightedVoteRegressor,
 )
 from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
 from spinney.explain import permutation_importance
@@ -28,7 +44,7 @@ from spinney.explain.permutation import score_falls
 from spinney.explain.shuffling import shuffle_column
 
 
-def asked(fitted, X, y, **params):
+def asked(fitted, X, y=None, **params):
     return permutation_importance(fitted, X, y, **{"random_state": 7, **params})
 
 
@@ -229,6 +245,99 @@ def test_predictions_need_not_be_a_sum_of_trees(estimator):
     assert found.values[0] > 0.5
     assert found.values[1] < 0.2
     np.testing.assert_array_equal(asked(fitted, X.tolist(), X[:, 0]).values, found.values)
+
+
+MEMBERS = [("tree", DecisionTreeRegressor()), ("line", LinearRegression())]
+COMMITTEES = [
+    VotingRegressor(MEMBERS),
+    StackingRegressor(MEMBERS),
+    BlendingRegressor(MEMBERS, random_state=0),
+    SuperLearnerRegressor(MEMBERS),
+    WeightedVoteRegressor(MEMBERS),
+    ConformalRegressor(DecisionTreeRegressor(), random_state=0),
+    make_pipeline(StandardScaler(), DecisionTreeRegressor()),
+    LinearRegression(),
+    TheirForest(n_estimators=5, random_state=0),
+]
+
+
+@pytest.mark.parametrize("estimator", COMMITTEES, ids=lambda one: type(one).__name__)
+def test_whoever_predicts_can_be_asked(estimator):
+    X = np.random.default_rng(0).normal(size=(150, 2))
+    frame = pd.DataFrame(X, columns=["near", "far"])
+    for table in (X, frame):
+        found = asked(clone(estimator).fit(table, X[:, 0]), table, X[:, 0], n_jobs=1)
+        assert found.feature_names == (("near", "far") if table is frame else ("x0", "x1"))
+        assert found.values[0] > 0.5
+        assert found.values[1] < 0.2
+    turned = asked(estimator.fit(frame, X[:, 0]), pl.from_pandas(frame), X[:, 0])
+    assert np.array_equal(turned.values, found.values)
+    by_function = asked(estimator, frame, X[:, 0], scoring=lambda m, table, y: m.score(table, y))
+    assert np.array_equal(by_function.values, found.values)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        VotingClassifier(None),
+        WeightedVoteClassifier(None),
+        CalibratedClassifier(GradientBoostingClassifier(max_iter=5), random_state=0),
+        ConformalClassifier(GradientBoostingClassifier(max_iter=5), random_state=0),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_committees_of_classes_are_asked_for_labels_or_probabilities(estimator):
+    X = np.random.default_rng(0).normal(size=(150, 2))
+    members = [("first", GradientBoostingClassifier(max_iter=5)), ("second", LogisticRegression())]
+    if "estimators" in estimator.get_params(deep=False):
+        estimator = clone(estimator).set_params(estimators=members)
+    fitted = estimator.fit(X, np.where(X[:, 0] > 0, "b", "a"))
+    labels = np.where(X[:, 0] > 0, "b", "a")
+    assert asked(fitted, X, labels).values[0] > 0.2
+    if hasattr(fitted, "predict_proba"):
+        assert asked(fitted, X, labels, scoring="neg_log_loss").values[0] > 0.2
+
+
+def test_columns_are_found_by_the_names_an_estimator_knows():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["near", "far"])
+    fitted = VotingRegressor([("tree", DecisionTreeRegressor())]).fit(frame, frame["near"])
+    turned = asked(fitted, frame[["far", "near"]], frame["near"])
+    assert turned.feature_names == ("near", "far")
+    assert np.array_equal(turned.values, asked(fitted, frame, frame["near"]).values)
+    with pytest.raises(InvalidInput, match=r"no column 'near'.* Pass the columns used in fit"):
+        asked(fitted, frame[["far"]], frame["near"])
+
+
+def test_who_has_no_score_needs_a_scorer():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    X[:10, 0] += 9
+    usual = np.arange(200) >= 10
+    forest = IsolationForest(n_estimators=20, random_state=0).fit(X)
+    for y in (None, usual):
+        with pytest.raises(InvalidParameter, match=r"IsolationForest has no score .* Give a call"):
+            asked(forest, X, y)
+    found = asked(forest, X, usual, scoring="roc_auc")
+    assert found.values[0] > 0.2 > found.values[1]
+    by_function = asked(forest, X, scoring=lambda m, table, _: m.score_samples(table)[:10].mean())
+    assert by_function.values[0] < 0  # shuffled away, the outliers look usual
+
+
+def test_a_target_may_be_missing_only_where_nobody_needs_it():
+    fitted, frame, _ = boosted()
+    for scoring in (None, "r2", make_scorer(mean_absolute_error)):
+        with pytest.raises(InvalidInput, match=r"y=None, but the score .* Give y"):
+            asked(fitted, frame, None, scoring=scoring)
+    with pytest.raises(InvalidInput, match="y=None"):
+        asked(fitted.model_, frame, None)
+
+
+def test_who_predicts_nothing_or_is_not_fitted_is_refused():
+    X = np.zeros((3, 2))
+    with pytest.raises(InvalidInputType, match=r"StandardScaler has no predict\. Pass"):
+        asked(StandardScaler().fit(X), X, X[:, 0])
+    for estimator in (VotingRegressor(MEMBERS), LinearRegression()):
+        with pytest.raises(NotFittedError):
+            asked(estimator, X, X[:, 0])
 
 
 def test_one_repeat_has_no_standard_error():

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from sklearn.base import clone
 from tests.reference import shapley as slow
 from tests.reference.random_forest import (
     draw_chain,
@@ -13,12 +12,7 @@ from tests.reference.random_forest import (
     plain_rows,
 )
 
-from spinney import (
-    DecisionTreeClassifier,
-    DecisionTreeRegressor,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-)
+from spinney import DecisionTreeRegressor, GradientBoostingRegressor
 from spinney._native import _ext
 from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
 from spinney.explain import shap_importance, shap_interactions, shap_values
@@ -109,25 +103,6 @@ def problem(n_rows=400, n_features=6, seed=0):
 
 
 X, Y = problem()
-CLASSES = np.digitize(Y, [-1, 0, 1])
-LEARNERS = {
-    "squared": (GradientBoostingRegressor(max_iter=30), Y),
-    "poisson": (GradientBoostingRegressor(loss="poisson", max_iter=30), np.abs(Y)),
-    "binary": (GradientBoostingClassifier(max_iter=30), Y > 0),
-    "classes": (GradientBoostingClassifier(max_iter=10), CLASSES),
-    "tree": (DecisionTreeRegressor(), Y),
-    "outputs": (DecisionTreeRegressor(max_leaf_nodes=40), np.column_stack([Y, -Y, CLASSES])),
-    "class tree": (DecisionTreeClassifier(), CLASSES),
-}
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_contributions_add_up_to_the_raw_score(name):
-    learner, y = LEARNERS[name]
-    fitted = clone(learner).fit(X, y)
-    assert_adds_up(shap_values(fitted, X), fitted, X)
-    assert_adds_up(shap_values(fitted, X[:100], background=X[:50]), fitted, X[:100])
-    assert_adds_up(shap_interactions(fitted, X[:50]), fitted, X[:50])
 
 
 @pytest.mark.parametrize(("n_features", "depth"), [(1, 50), (3, 120), (70, 130), (200, 200)])

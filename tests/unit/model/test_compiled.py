@@ -9,17 +9,22 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier as SklearnTree
 
 from spinney import (
     AdaBoostClassifier,
     AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
     DecisionTreeRegressor,
     FunctionalGradientBoostingRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     IsolationForest,
+    KNORAUClassifier,
+    RandomPatchesRegressor,
+    RandomSubspaceClassifier,
     RandomTreesEmbedding,
     RobustBoostClassifier,
 )
@@ -247,20 +252,27 @@ def test_a_list_of_rows_is_a_table(regressor):
         assert np.array_equal(compiled(list(map(tuple, rows))), expected[:n_rows])
 
 
-BOOSTERS_OF_OTHERS = [
+MEMBERS_OF_OTHERS = [
     AdaBoostClassifier(SklearnTree(max_depth=1), n_estimators=4),
     AdaBoostRegressor(LinearRegression(), n_estimators=3, random_state=0),
     FunctionalGradientBoostingRegressor(LinearRegression(), n_estimators=3),
     RobustBoostClassifier(SklearnTree(max_depth=1), algorithm="martingale", n_levels=5),
+    BaggingClassifier(LogisticRegression(), n_estimators=3, random_state=0),
+    BaggingClassifier(LogisticRegression(), n_estimators=3, aggregation="hard", random_state=0),
+    BaggingRegressor(LinearRegression(), n_estimators=3, random_state=0),
+    BaggingRegressor(LinearRegression(), n_estimators=3, aggregation="median", random_state=0),
+    RandomPatchesRegressor(LinearRegression(), n_estimators=3, random_state=0),
+    RandomSubspaceClassifier(SklearnTree(), n_estimators=3, random_state=0),
+    KNORAUClassifier([("tree", SklearnTree()), ("line", LogisticRegression())], random_state=0),
 ]
 
 
-@pytest.mark.parametrize("booster", BOOSTERS_OF_OTHERS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("ensemble", MEMBERS_OF_OTHERS, ids=lambda one: type(one).__name__)
 @pytest.mark.parametrize("named", [True, False])
-def test_members_of_other_libraries_are_asked_about_one_row(booster, named):
+def test_members_of_other_libraries_are_asked_about_one_row(ensemble, named):
     X = FRAME[["a", "b", "count"]].astype(float) if named else NUMBERS[:, [0, 1]]
-    is_classifier = hasattr(booster, "predict_proba")
-    fitted = clone(booster).fit(X, LABELS if is_classifier else TARGET)
+    is_classifier = hasattr(ensemble, "predict_proba")
+    fitted = clone(ensemble).fit(X, LABELS if is_classifier else TARGET)
     predict = fitted.predict_proba if is_classifier else fitted.predict
     compiled = fitted.compile()
     with warnings.catch_warnings():
@@ -268,7 +280,9 @@ def test_members_of_other_libraries_are_asked_about_one_row(booster, named):
         for i in range(5):
             # One row as well: a product of matrices may be rounded otherwise for many.
             expected = predict(X[i : i + 1])[0]
-            rows = [X.iloc[i], X.iloc[i].to_dict()] if named else [X[i], X[i].tolist()]
+            values = X.iloc[i] if named else X[i]
+            names = X.columns if named else ["x0", "x1"]
+            rows = [values, list(values), tuple(values), dict(zip(names, values, strict=True))]
             for row in rows:
                 np.testing.assert_array_equal(compiled(row), expected)
 

@@ -28,6 +28,7 @@ from spinney.ensembles.combining.state import (
     members_from_state,
     target_from_state,
 )
+from spinney.ensembles.compiling import Compilable
 from spinney.ensembles.estimator import _suggesting, _unknown
 from spinney.ensembles.parameters import Checked, Rule, check_parameters
 from spinney.ensembles.sharing import TableRows
@@ -55,7 +56,7 @@ class Given:
     """For ``fit`` of whoever combines them."""
 
 
-class Combination(Calibratable, MetaEstimatorMixin, _BaseComposition):
+class Combination(Compilable, Calibratable, MetaEstimatorMixin, _BaseComposition):
     """Base of committees whose members are any estimators, known by their names.
 
     It has no model of its own. Files hold its members, if they are ours, and what it learnt.

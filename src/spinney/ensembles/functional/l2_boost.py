@@ -296,13 +296,10 @@ class L2BoostRegressor(RegressorMixin, Estimator):
         return expected
 
     def staged_predict(self, X: TableLike) -> Iterator[FloatArray]:
-        """Give what ``predict`` would say after each round."""
+        """Give what ``predict`` would say after each round, to the last bit."""
         self._check_fitted()
         table = self.model_.conform(X, type(self).__name__)
-        total = np.full(table.n_rows, self.model_.arrays["start"][0])
-        for place in range(len(self.model_)):
-            total = total + self.model_.added(table, place)
-            yield total
+        yield from self.model_.stages(table)
 
     @property
     def coef_(self) -> FloatArray:

@@ -37,6 +37,7 @@ class LocalVote(Model):
     """
 
     kind: ClassVar[str] = "local_vote"
+    passes_tables_on = True
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.data.sources.vector import read_vector
+from spinney.ensembles.compiling import Compilable
 from spinney.ensembles.estimator import Learner
 from spinney.ensembles.parameters import Checked, Fraction, Integer, Nothing, either
 from spinney.ensembles.uncertain.calibrating import codes_of
@@ -23,7 +24,7 @@ FOLDS = Checked(
 )
 
 
-class Around(Learner):
+class Around(Compilable, Learner):
     """An estimator that fits clones of another one, of ours or foreign.
 
     It holds fitted estimators and is no model of ours: it goes into pickles, not into files.

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
@@ -164,6 +165,19 @@ def test_coefficients_and_intercept_predict():
     assert model.predict(X) == pytest.approx(X @ model.coef_ + model.intercept_, abs=1e-12)
     third = list(model.staged_predict(X))[2]
     assert model.model_[:3].predictions(X)[:, 0] == pytest.approx(third, abs=1e-12)
+
+
+@pytest.mark.parametrize("learner", ["line", "spline"])
+def test_every_stage_has_the_bits_of_a_model_of_that_many_rounds(learner):
+    X, y = problem(n_rows=300, n_features=20)
+    X[::7, 0] = np.nan
+    model = L2BoostRegressor(learner=learner, stopping=None, n_estimators=100).fit(X, y)
+    stages = list(model.staged_predict(X))
+    assert len(stages) == model.n_iter_ == 100
+    assert np.array_equal(stages[-1], model.predict(X))
+    for n_rounds in (1, 2, 17, 60):
+        few = clone(model).set_params(n_estimators=n_rounds).fit(X, y)
+        assert np.array_equal(stages[n_rounds - 1], few.predict(X))
 
 
 def test_missing_values_stand_for_the_mean():

@@ -1,4 +1,4 @@
-"""Any fitted estimator as a model, for reports on committees that keep none of their own."""
+"""Any fitted estimator as a model, for committees that keep none of their own."""
 
 from typing import Any, ClassVar
 
@@ -8,31 +8,38 @@ from spinney.data.intake import read_table
 from spinney.data.schema import FeatureSchema
 from spinney.data.target import Target
 from spinney.errors import CannotSave
-from spinney.model import Model, Policy
-from spinney.model.model import State
+from spinney.model.model import Model, Policy, State
 from spinney.typing import FloatArray, TableLike
 
 
 class EstimatorModel(Model):
     """A fitted classifier or regressor that is asked about tables as the user gives them.
 
-    What its features are is read from a table, which is the best that is known.
+    It lives in memory and in pickles only. Of the schema only the names count: what else features
+    are is the estimator's affair.
     """
 
     kind: ClassVar[str] = "estimator"
     passes_tables_on = True
 
-    def __init__(self, fitted: Any, X: TableLike) -> None:
+    def __init__(
+        self, fitted: Any, schema: FeatureSchema, target: Target, *, policy: Policy
+    ) -> None:
         self.fitted = fitted
-        self.schema = FeatureSchema.learn(read_table(X))[0]
+        self.schema, self.target, self.policy = schema, target, policy
+
+    @classmethod
+    def of_table(cls, fitted: Any, X: TableLike) -> "EstimatorModel":
+        """Read from a table what the features are, which is the best that is known."""
         classes = getattr(fitted, "classes_", None)
         n_outputs = 1
         if classes is None:
             some = np.asarray(fitted.predict(X))
             n_outputs = 1 if some.ndim == 1 else some.shape[1]
         target = Target.regression(n_outputs)
-        self.target = target if classes is None else Target.classification(np.asarray(classes))
-        self.policy = Policy(extra="ignore")
+        target = target if classes is None else Target.classification(np.asarray(classes))
+        schema = FeatureSchema.learn(read_table(X))[0]
+        return cls(fitted, schema, target, policy=Policy(extra="ignore"))
 
     def predictions(
         self,
@@ -52,7 +59,10 @@ class EstimatorModel(Model):
 
     def to_state(self) -> State:
         """Refuse: members may be anything."""
-        raise CannotSave(f"A {type(self.fitted).__name__} has no canonical bytes.")
+        raise CannotSave(
+            f"A {type(self.fitted).__name__} has no canonical bytes. Save the estimator itself, or "
+            "keep this one with pickle or joblib."
+        )
 
     def __len__(self) -> int:
         members = getattr(self.fitted, "estimators_", None)
@@ -63,3 +73,16 @@ class EstimatorModel(Model):
 
     def __repr__(self) -> str:
         return f"{type(self.fitted).__name__} of {len(self)} members"
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.fitted, self.schema, self.target, self.policy)
+
+
+def _restored(fitted: Any, schema: FeatureSchema, target: Target, policy: Policy) -> EstimatorModel:
+    return EstimatorModel(fitted, schema, target, policy=policy)
