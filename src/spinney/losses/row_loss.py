@@ -11,7 +11,8 @@ import numpy as np
 
 from spinney.data.fixed_point import exact_sum, exact_sums, exact_total
 from spinney.losses.line_search import LONGEST_MOVE, best_quantile_step, best_steps
-from spinney.losses.loss import MultinomialLoss, PointLoss
+from spinney.losses.loss import PointLoss
+from spinney.losses.multinomial import MultinomialLoss
 from spinney.typing import AnyArray, FloatArray, IntArray
 
 

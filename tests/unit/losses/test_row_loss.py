@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from spinney.data.fixed_point import exact_sums
 from spinney.errors import InvalidParameter
 from spinney.losses.line_search import best_quantile_step, best_steps
-from spinney.losses.loss import BINARY_LOSSES, REGRESSION_LOSSES, MultinomialLoss
+from spinney.losses.loss import BINARY_LOSSES, REGRESSION_LOSSES
+from spinney.losses.multinomial import MultinomialLoss
 from spinney.losses.row_loss import LONGEST_MOVE, MultinomialRowLoss, PointRowLoss, ScoredRows
 from spinney.losses.user_loss import UserLoss
 
