@@ -115,6 +115,8 @@ class GradientBoosting(BoostedAnswers):
         curve = None
         if folds is not None:
             curve, plan, automatic = self._chosen_by_folds(plan, folds, automatic)
+            if curve.reason == "interrupt":
+                _tell_of_interrupted_folds(curve, plan)
         booster = Booster(plan.rows, plan.loss, plan.settings)
         if self._goes_on():
             grown = self._resume(plan)
@@ -347,6 +349,17 @@ class GradientBoosting(BoostedAnswers):
             self.automatic_ = AutomaticSettings.from_state(meta["automatic"])
         for name, numbers in arrays.items():
             setattr(self, f"{name}_", numbers.copy())
+
+
+def _tell_of_interrupted_folds(curve: FoldCurve, plan: Plan) -> None:
+    """Say at once that there will be a model, and what to do if it takes too long."""
+    warnings.warn(
+        f"fit was interrupted after {len(curve.scores) - 1} rounds of the folds that choose how "
+        f"many there are. The model gets the {plan.settings.max_rounds} rounds that look best so "
+        "far; interrupt again to keep only those it has by then.",
+        InterruptedFit,
+        stacklevel=4,
+    )
 
 
 def _check_scorer(params: Mapping[str, Any], offset: FloatArray | None) -> None:

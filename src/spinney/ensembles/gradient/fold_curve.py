@@ -114,7 +114,8 @@ def race_of_folds(
     """Go from rival to rival while the next is better, and give the number and curve of the last.
 
     It has to be better by more than chance: by a standard error of how folds differ. Every rival
-    may take an equal share of the time that folds have.
+    may take an equal share of the time that folds have. An interrupt ends the race, and keeps what
+    it has shown.
     """
     shares = np.linspace(0.0, pace.share_of_folds(len(folds)), len(rivals) + 1)[1:].tolist()
 
@@ -124,11 +125,15 @@ def race_of_folds(
 
     best, held = 0, curve_of(0)
     for number in range(1, len(rivals)):
-        if plan.clock.is_over(shares[number - 1]):
+        if held.reason == "interrupt" or plan.clock.is_over(shares[number - 1]):
             break  # the time that is left would not do the next one justice
-        curve = curve_of(number)
+        try:
+            curve = curve_of(number)
+        except KeyboardInterrupt:  # before its first round: the one before is what there is
+            return best, replace(held, reason="interrupt")
         if not curve.beats(held):
-            break
+            is_cut = curve.reason == "interrupt"
+            return best, replace(held, reason="interrupt") if is_cut else held
         best, held = number, curve
     return best, held
 
@@ -141,7 +146,7 @@ def curve_of_folds(
 ) -> FoldCurve:
     """Add rounds to the sums of all folds, in turn, until their mean score no longer rises.
 
-    They end after this share of a time budget.
+    They end after this share of a time budget, and at an interrupt, if there is a round by then.
     """
     params, settings = plan.params, plan.settings
     booster = Booster(plan.rows, plan.loss, settings)
@@ -158,10 +163,12 @@ def curve_of_folds(
             for one, rows, grown in zip(boosters, folds, sums, strict=True):
                 one.add_round(grown, rows)
                 grown.end_round()
-        except Diverged:
+        except (Diverged, KeyboardInterrupt) as problem:
             if len(means) == 1:
                 raise
-            reason = "early_stopping"  # the rounds that would follow are worse than all before
+            # After a divergence rounds are worse than all before.
+            is_over = isinstance(problem, Diverged)
+            reason = "early_stopping" if is_over else "interrupt"
             break
         table.append(_measured(measures, sums))
         means.append(_mean(table[-1], counts))
