@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from spinney.data.binning import MAX_VALUE_BINS
 from spinney.data.schema import FeatureSchema
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.gradient.boosting import GradientBoosting
@@ -136,10 +137,12 @@ def _check_cardinalities(schema: FeatureSchema, most: int) -> None:
     for place, (name, levels) in enumerate(zip(schema.names, schema.levels, strict=True)):
         if levels is not None and len(levels) > most:
             feature = repr(name) if schema.names_given else f"at index {place}"
+            raising = "Raise max_bins, up to 255, or use " if most < MAX_VALUE_BINS else "Use "
             raise InvalidInput(
                 f"Categorical feature {feature} is expected to have a cardinality <= {most} but "
-                f"actually has a cardinality of {len(levels)}. Raise max_bins, up to 255, or use "
-                "GradientBoostingClassifier or GradientBoostingRegressor."
+                f"actually has a cardinality of {len(levels)}. {raising}"
+                "GradientBoostingClassifier or GradientBoostingRegressor; turn numbers that are "
+                "written as text into numbers first."
             )
 
 
