@@ -178,6 +178,8 @@ def test_a_report_takes_the_target_of_training(spinney, files, train, tmp_path):
     assert "balanced accuracy" in out.read_text("utf-8").lower()
     table = parquet.read_table(files / "customers.parquet").drop_columns(["churned"])
     parquet.write_table(table, tmp_path / "new.parquet")
+    bare = ("--train", tmp_path / "new.parquet", "-o", out)
+    assert spinney("report", model, files / "customers.csv", *bare).status == 0
     done = spinney("report", model, tmp_path / "new.parquet", "-o", out)
     assert (done.status, "has no column 'churned'; --target COLUMN (-t)" in done.err) == (0, True)
     assert "Nothing is known of performance" in out.read_text("utf-8")

@@ -108,7 +108,7 @@ def _read_train(trained: Any, arguments: argparse.Namespace, voice: Voice) -> di
     from spinney.cli.models import features_of, read_rows, test_rows_of
 
     table = read_rows(trained.fitted, arguments.train, arguments, voice, trained.forms)
-    if arguments.target is None:
+    if arguments.target not in table.column_names:
         return {"X": features_of(trained.fitted, table), "y": None, "row_numbers": None}
     rows = test_rows_of(trained.fitted, table, arguments, voice)
     return _given(trained.fitted, rows, arguments, voice)
