@@ -9,6 +9,7 @@ from typing import Any
 
 from spinney.cli.parser import build_parser, parse
 from spinney.cli.voice import Voice
+from spinney.cli.wording import in_command_words
 from spinney.errors import InterruptedFit, SpinneyError
 
 INTERRUPTED = 130
@@ -24,6 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 when it worked, 1 when it says why not, 130 when it was interrupted. Wrong arguments end
         the process with 2.
     """
+    _have_streams()
     chosen = parse(build_parser(), sys.argv[1:] if arguments is None else arguments)
     voice = Voice(as_json=chosen.json, is_quiet=chosen.quiet)
     _speak_unicode()
@@ -39,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _forget_stdout()
         return 0
     except SpinneyError as error:
-        return _fail(str(error))
+        return _fail(in_command_words(str(error)))
     except OSError as error:
         return _fail(_os_words(error))
     except MemoryError:
@@ -79,6 +81,13 @@ def _speak_unicode() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+
+
+def _have_streams() -> None:
+    """Let answers and remarks go nowhere where a stream was closed, as by ``>&-``."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 - until the end
 
 
 def _forget_stdout() -> None:

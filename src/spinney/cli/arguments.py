@@ -106,16 +106,20 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--dates",
-        choices=("day-first", "month-first"),
-        help="how to read 01/02/2020 (default: by what the other rows allow)",
+        choices=("day-first", "month-first", "none"),
+        help="how to read 01/02/2020 (default: by what the other rows allow); none: read no text "
+        "and no numbers as dates",
     )
     group.add_argument("--encoding", help="of a CSV file (default: UTF-8, else Windows-1252)")
     group.add_argument("--no-header", action="store_true", help="the first line holds data")
 
 
-def add_target_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what a table of training or test rows needs."""
-    parser.add_argument("--target", "-t", required=True, metavar="COLUMN", help="what to predict")
+def add_target_arguments(parser: argparse.ArgumentParser, *, known: bool = False) -> None:
+    """Add what a table of training or test rows needs; a model may know its target."""
+    default = " (default: as in training)" if known else ""
+    parser.add_argument(
+        *("--target", "-t"), required=not known, metavar="COLUMN", help="what to predict" + default
+    )
     parser.add_argument("--weight", metavar="COLUMN", help="how often each row counts")
 
 
@@ -127,17 +131,20 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("classification", "regression"),
         help="(default: by the values of the target)",
     )
+    add_columns_argument(parser, "--drop", "columns to leave out: a,b,c")
+    add_columns_argument(parser, "--categorical", "columns of numbers that name categories: a,b,c")
+    parser.add_argument("--seed", type=seed, default=0, help="decides all that is drawn (0)")
+
+
+def add_columns_argument(parser: argparse._ActionsContainer, name: str, text: str) -> None:
+    """Add an option that names columns, together or one by one."""
     parser.add_argument(
-        "--drop", type=names, default=[], metavar="COLUMNS", help="columns to leave out: a,b,c"
-    )
-    parser.add_argument(
-        "--categorical",
-        type=names,
+        name,
+        action="append",
         default=[],
         metavar="COLUMNS",
-        help="columns of numbers that name categories: a,b,c",
+        help=f"{text}; can be repeated, also with a name that has commas",
     )
-    parser.add_argument("--seed", type=seed, default=0, help="decides all that is drawn (0)")
 
 
 def add_split_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,7 @@ def describe(path: str) -> dict[str, Any]:
     """
     from spinney.cli.models import fingerprint_of, schema_of
     from spinney.io.atomic import read_bounded
-    from spinney.io.save_load import from_bytes
+    from spinney.io.save_load import read_with_record
     from spinney.model import sections
 
     place = Path(path)
@@ -22,7 +22,7 @@ def describe(path: str) -> dict[str, Any]:
         raise InvalidInput(f"{path}: there is no such file.{_similar(place)}")
     data = read_bounded(path)
     contents = sections.unpack(data)
-    fitted = from_bytes(data)
+    fitted, record = read_with_record(data)
     model = getattr(fitted, "model_", None)  # a committee has members instead
     schema, classes = schema_of(fitted), getattr(fitted, "classes_", None)
     kept = getattr(fitted, "calibration_", None)
@@ -45,6 +45,7 @@ def describe(path: str) -> dict[str, Any]:
         "members": len(fitted.estimators_ if model is None else model),
         "trees": None if model is None else _trees(model),
         "calibration": None if kept is None else kept.title(),
+        "training": None if record is None else record.to_state(),
         "sections": [
             {
                 "name": name,

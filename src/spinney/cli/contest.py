@@ -11,7 +11,8 @@ from spinney.cli.families import FAMILIES
 from spinney.cli.measures import LARGER_IS_BETTER, Measured, Scored
 from spinney.cli.peers import PEERS, Peer, class_shares, peer_frame
 from spinney.cli.problem import LearningProblem
-from spinney.errors import SpinneyError
+from spinney.cli.wording import in_command_words
+from spinney.errors import InvalidInput, SpinneyError
 from spinney.progress import Progress
 from spinney.typing import AnyArray, FloatArray
 
@@ -84,7 +85,7 @@ class Contest:
                 said[test] = self._one_fold((train, test), learn, ask, standing)
                 progress.step(name)
         except (SpinneyError, OutOfTime) as reason:
-            standing.problem = str(reason)
+            standing.problem = in_command_words(str(reason))
             return standing
         except Exception as reason:  # noqa: BLE001 - one that fails does not spoil the contest
             standing.problem = f"{type(reason).__name__}: {reason}"
@@ -113,6 +114,8 @@ class Contest:
         if name in PEERS:
             return self._peer(PEERS[name])
         problem, n_classes = self._problem, self._n_classes
+        if name != "constant" and FAMILIES[name].class_for(problem.task) is None:
+            raise InvalidInput(f"it has no estimator for {problem.task}")
         make = _constant if name == "constant" else FAMILIES[name].make
 
         def learn(rows: AnyArray) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spinney.cli.csv_text import CsvText, decode_text, name_columns, sniff_delimiter
-from spinney.cli.dates import understand_text
+from spinney.cli.dates import Expected, understand_numbers, understand_text
 from spinney.errors import InvalidInput, shorten
 
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A", "<NA>")
@@ -52,7 +52,7 @@ class Reading:
         )
 
 
-def read_file(path: str, reading: Reading, voice: Any, texts: frozenset[str] = frozenset()) -> Any:
+def read_file(path: str, reading: Reading, voice: Any, expected: Expected | None = None) -> Any:
     """Read a file into a ``pyarrow.Table`` whose columns an estimator takes.
 
     Parameters
@@ -60,9 +60,10 @@ def read_file(path: str, reading: Reading, voice: Any, texts: frozenset[str] = f
     path : a file, or ``-`` for stdin
     reading : how
     voice : says what was noticed
-    texts : columns that are text whatever they look like, as a model knows them
+    expected : what is known of its columns
     """
     pa = need_pyarrow()
+    expected = expected or Expected()
     data = read_bytes(path)
     try:
         if data[:4] == b"PAR1":
@@ -70,7 +71,7 @@ def read_file(path: str, reading: Reading, voice: Any, texts: frozenset[str] = f
         elif data[:6] == b"ARROW1" or data[:4] in (b"FEA1", b"\xff\xff\xff\xff"):
             table = _arrow(pa, data)
         else:
-            table = _csv(path, data, reading, voice, texts)
+            table = _csv(path, data, reading, voice, expected)
     except (pa.ArrowException, OSError) as problem:
         line = str(problem).splitlines()[0]
         raise InvalidInput(f"{path}: cannot be read. {line[:300]}") from None
@@ -79,7 +80,7 @@ def read_file(path: str, reading: Reading, voice: Any, texts: frozenset[str] = f
     table = table.drop_columns(index) if index else table
     if not table.num_rows:
         raise InvalidInput(f"{path}: there are names of columns, but no rows.")
-    return understand_text(table, reading.dates, voice, texts)
+    return understand_text(table, reading.dates, voice, expected)
 
 
 def need_pyarrow() -> Any:
@@ -147,7 +148,7 @@ def _arrow(pa: Any, data: bytes) -> Any:
     return feather.read_table(pa.BufferReader(data))
 
 
-def _csv(path: str, data: bytes, reading: Reading, voice: Any, texts: frozenset[str]) -> Any:
+def _csv(path: str, data: bytes, reading: Reading, voice: Any, expected: Expected) -> Any:
     import pyarrow as pa
     from pyarrow import csv
 
@@ -174,7 +175,7 @@ def _csv(path: str, data: bytes, reading: Reading, voice: Any, texts: frozenset[
             convert_options=csv.ConvertOptions(
                 null_values=[*MISSING, *reading.missing],
                 strings_can_be_null=True,
-                column_types={name: pa.string() for name in names if name in texts},
+                column_types={name: pa.string() for name in names if name in expected.texts},
             ),
         )
     except pa.ArrowInvalid:
@@ -186,7 +187,8 @@ def _csv(path: str, data: bytes, reading: Reading, voice: Any, texts: frozenset[
             f"{path}: {where} has {row.actual_columns} cells, but there are {row.expected_columns} "
             f"columns: {row.text[:80]!r}. Mend the line, or choose --delimiter."
         ) from None
-    return _with_decimal_commas(pa, table, delimiter, voice)
+    table = _with_decimal_commas(pa, table, delimiter, voice)
+    return understand_numbers(table, reading.dates, voice, expected)
 
 
 def _with_decimal_commas(pa: Any, table: Any, delimiter: str, voice: Any) -> Any:

@@ -1,10 +1,13 @@
 """What is to be learnt: target, task, weights and features, from a table of a file."""
 
+import shlex
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from spinney.cli.dates import Expected
 from spinney.errors import InvalidInput, nearest_names, shorten
 from spinney.typing import AnyArray, FloatArray
 
@@ -23,6 +26,8 @@ class LearningProblem:
     y: AnyArray
     task: str
     weights: FloatArray | None = None
+    numbers: AnyArray | None = None
+    """Where the rows stand in their file, from 0; None: in their order."""
 
     @property
     def is_classification(self) -> bool:
@@ -37,19 +42,51 @@ class LearningProblem:
     def take(self, rows: AnyArray) -> "LearningProblem":
         """Choose rows."""
         weights = None if self.weights is None else self.weights[rows]
-        return replace(self, X=self.X.take(rows), y=self.y[rows], weights=weights)
+        numbers = rows if self.numbers is None else self.numbers[rows]
+        return replace(self, X=self.X.take(rows), y=self.y[rows], weights=weights, numbers=numbers)
+
+
+def find_columns(texts: Iterable[str], names: list[str], what: str) -> list[str]:
+    """Find columns: a text is the name of one, or several with commas between them."""
+    return [find_column(name, names, what) for name in _taken_apart(texts, names)]
+
+
+def find_features(texts: Iterable[str], names: list[str], what: str) -> list[str]:
+    """Find features of a model in the same way."""
+    return [find_feature(name, names, what) for name in _taken_apart(texts, names)]
+
+
+def _taken_apart(texts: Iterable[str], names: list[str]) -> Iterator[str]:
+    for text in texts:
+        parts = [text] if text in names else [part.strip() for part in text.split(",")]
+        yield from filter(None, parts)
 
 
 def find_column(name: str, names: list[str], what: str) -> str:
-    """Find a column by its name; otherwise say which there are."""
+    """Find a column of a file by its name; otherwise say which there are."""
+    return _found(name, names, f"{what} {name!r}: the file has no such column.")
+
+
+def find_feature(name: str, names: list[str], what: str) -> str:
+    """Find a feature of a model by its name; otherwise say which there are."""
+    return _found(name, names, f"{what} {name!r}: the model has no such feature.")
+
+
+def _found(name: str, names: list[str], otherwise: str) -> str:
     if name in names:
         return name
     folded = {known.casefold(): known for known in names}
     hint = nearest_names(name, names)
     if not hint and name.casefold() in folded:
         hint = f" Did you mean {folded[name.casefold()]!r}?"
-    raise InvalidInput(
-        f"{what} {name!r}: the file has no such column.{hint} It has {shorten(names, most=12)}."
+    raise InvalidInput(f"{otherwise}{hint} It has {shorten(names, most=12)}.")
+
+
+def expected_columns(arguments: Any) -> Expected:
+    """Tell what the arguments say of columns before their file is read."""
+    pieces = {part.strip() for text in arguments.categorical for part in (text, *text.split(","))}
+    return Expected(
+        texts=frozenset(pieces), numbers=frozenset({arguments.target, arguments.weight} - {None})
     )
 
 
@@ -57,11 +94,10 @@ def read_problem(table: Any, arguments: Any, voice: Any) -> LearningProblem:
     """Find target, weights and features in a table, and say what was noticed."""
     names = table.column_names
     target = find_column(arguments.target, names, "--target")
-    dropped = [find_column(name, names, "--drop") for name in arguments.drop]
-    table = as_categories(
-        table, [find_column(n, names, "--categorical") for n in arguments.categorical]
-    )
-    table = _rows_with_target(table, target, voice)
+    dropped = find_columns(arguments.drop, names, "--drop")
+    table = as_categories(table, find_columns(arguments.categorical, names, "--categorical"))
+    table, numbers = rows_with_target(table, target, voice)
+    refuse_infinite(table.column(target), target, numbers)
     y, task = _target_and_task(table.column(target), target, arguments.task, voice)
     weights = read_weights(table, arguments.weight)
     X = table.drop_columns([*{target, *dropped, *filter(None, [arguments.weight])}])
@@ -69,7 +105,7 @@ def read_problem(table: Any, arguments: Any, voice: Any) -> LearningProblem:
     if not X.num_columns:
         raise InvalidInput(f"Beside the target {target!r} there is no column to learn from.")
     _mention_odd_columns(X, voice)
-    return LearningProblem(X, y, task, weights)
+    return LearningProblem(X, y, task, weights, numbers)
 
 
 def as_categories(table: Any, columns: list[str]) -> Any:
@@ -113,7 +149,8 @@ def read_weights(table: Any, name: str | None) -> FloatArray | None:
     return np.asarray(weights, np.float64)
 
 
-def _rows_with_target(table: Any, target: str, voice: Any) -> Any:
+def rows_with_target(table: Any, target: str, voice: Any) -> tuple[Any, AnyArray]:
+    """Leave out rows without a target; give the others, and their numbers in the file."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -125,11 +162,40 @@ def _rows_with_target(table: Any, target: str, voice: Any) -> Any:
     if not n_known:
         raise InvalidInput(f"--target {target!r}: all its values are missing.")
     if n_known == table.num_rows:
-        return table
+        return table, np.arange(table.num_rows)
     voice.remark(
         f"{table.num_rows - n_known} of {table.num_rows} rows have no {target!r}: left out."
     )
-    return table.filter(known)
+    return table.filter(known), np.flatnonzero(known.to_numpy())
+
+
+def refuse_infinite(column: Any, name: str, numbers: AnyArray) -> None:
+    """Refuse a target that nothing can be compared with."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_floating(column.type):
+        return
+    infinite = np.flatnonzero(pc.is_inf(column).to_numpy())
+    if len(infinite):
+        value = column[int(infinite[0])].as_py()
+        raise InvalidInput(
+            f"--target {name!r}: row {numbers[infinite[0]]} has the value {value}, expected finite "
+            "numbers. Mend it, or empty the cell: rows without a target are left out."
+        )
+
+
+def label_text(value: Any) -> str:
+    """Write a label so that 1, 1.0 and "1" are one, as files may have it either way.
+
+    Examples
+    --------
+    >>> label_text(1.0), label_text(0.5), label_text("yes")
+    ('1', '0.5', 'yes')
+    """
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
 
 
 def target_values(column: Any, name: str) -> AnyArray:
@@ -158,7 +224,8 @@ def _target_and_task(column: Any, name: str, asked: str | None, voice: Any) -> t
     n_different = len(set(y.tolist()))
     if n_different < 2:
         raise InvalidInput(
-            f"--target {name!r}: all rows have the value {y[0]!r}. Nothing to learn."
+            f"--target {name!r}: all rows have the value {label_text(y.tolist()[0])}. Nothing to "
+            "learn."
         )
     is_number = y.dtype.kind in "iuf"
     whole = is_number and bool(np.all(y == np.rint(y)))
@@ -230,7 +297,7 @@ def _mention_odd_columns(X: Any, voice: Any) -> None:
     if unique:
         voice.remark(
             f"A different value in every row: {shorten(unique)}. If that is an identifier, leave "
-            f"it out: --drop {','.join(unique[:3])}."
+            f"it out: {_drop_words(unique[:3])}."
         )
 
 
@@ -244,3 +311,10 @@ def _is_an_id(column: Any) -> bool:
     ends = pc.min_max(column)
     spread = ends["max"].as_py() - ends["min"].as_py() + 1
     return bool(spread <= 2 * len(column))
+
+
+def _drop_words(names: list[str]) -> str:
+    """Write the option that drops columns as a shell takes it."""
+    if any("," in name or name != name.strip() for name in names):
+        return " ".join(f"--drop {shlex.quote(name)}" for name in names)
+    return f"--drop {shlex.quote(','.join(names))}"

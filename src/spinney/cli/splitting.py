@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spinney.cli.problem import LearningProblem
+from spinney.cli.problem import LearningProblem, label_text
 from spinney.errors import InvalidInput
 
 
@@ -11,8 +11,8 @@ def hold_out(
 ) -> tuple[LearningProblem, LearningProblem | None]:
     """Divide the rows by chance, of every class its share where classes are large enough.
 
-    The division is a function of the target, the share and the seed, so that ``train``,
-    ``evaluate --held-out`` and ``certify`` agree on it.
+    The division is a function of the target, the share and the seed, which a model file records: so
+    ``evaluate --held-out``, ``report --held-out`` and ``certify`` find the rows of ``train`` again.
     """
     from sklearn.model_selection import train_test_split
 
@@ -26,7 +26,8 @@ def hold_out(
         )
     strata = None
     if problem.is_classification:
-        _, codes, counts = np.unique(problem.y.astype(str), return_inverse=True, return_counts=True)
+        labels = [label_text(value) for value in problem.y.tolist()]
+        _, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
         n_classes = len(counts)
         if counts.min() >= 2 and n_test >= n_classes and problem.n_rows - n_test >= n_classes:
             strata = codes

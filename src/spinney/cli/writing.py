@@ -1,6 +1,7 @@
 """Files that a command writes: whole, or not at all."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,35 @@ def check_writable(path: str) -> None:
         raise InvalidInput(f"{path}: this is a folder. Give a file name in it.")
     if not place.absolute().parent.is_dir():
         raise InvalidInput(f"{path}: the folder {str(place.parent)!r} does not exist. Create it.")
+
+
+def check_apart(outputs: Mapping[str, str | None], inputs: Mapping[str, str | None]) -> None:
+    """Refuse to write over a file that is read, or twice to the same one.
+
+    Parameters
+    ----------
+    outputs : where files go, by the option that says so; None or ``-`` is no file
+    inputs : where files come from
+    """
+    read = {what: path for what, path in inputs.items() if path not in (None, "-")}
+    for what, path in outputs.items():
+        if path is None or path == "-":
+            continue
+        for other, taken in read.items():
+            if taken is not None and _is_same(path, taken):
+                raise InvalidInput(
+                    f"{what} {path}: that is the file of {other} too, which would be overwritten. "
+                    "Choose another name."
+                )
+        read[what] = path
+
+
+def _is_same(path: str, other: str) -> bool:
+    """Tell whether two names lead to one file, through links of any kind."""
+    one, two = Path(path), Path(other)
+    if one.exists() and two.exists():
+        return one.samefile(two)
+    return one.resolve() == two.resolve()
 
 
 def check_ending(path: str) -> None:

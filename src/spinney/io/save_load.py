@@ -7,6 +7,7 @@ from spinney.errors import InvalidFile, InvalidModel
 from spinney.io.atomic import read_bounded, write_atomically
 from spinney.io.estimators import combines, estimator_state, library_version
 from spinney.io.readers import READERS
+from spinney.io.training_record import TrainingRecord, add_record, part_record
 from spinney.model import sections
 from spinney.model.packing import pack_forests
 
@@ -46,19 +47,28 @@ def load(path: PathLike) -> Any:
     return from_bytes(read_bounded(path))
 
 
-def to_bytes(fitted: Any) -> bytes:
-    """Return the content of the file that ``save`` would write."""
+def to_bytes(fitted: Any, record: TrainingRecord | None = None) -> bytes:
+    """Return the content of the file that ``save`` would write; with a record, if there is one."""
     meta, arrays = estimator_state(fitted)
     arrays, any_packed = pack_forests(arrays)
     version = 3 if combines(fitted) else 2 if any_packed else 1
-    return sections.pack({**meta, "library": library_version()}, arrays, version=version)
+    meta = add_record({**meta, "library": library_version()}, record)
+    return sections.pack(meta, arrays, version=version)
 
 
 def from_bytes(data: bytes) -> Any:
     """Inverse of ``to_bytes``."""
-    contents = sections.unpack(data)
+    return read_with_record(data)[0]
+
+
+def read_with_record(data: bytes) -> tuple[Any, TrainingRecord | None]:
+    """Return what is in a file, and how it was trained if the file tells.
+
+    The estimator does not know the record: once fitted anew, it would be told what is not true.
+    """
+    contents, record = part_record(sections.unpack(data))
     try:
-        return READERS[contents.format_version](contents)
+        return READERS[contents.format_version](contents), record
     except InvalidModel as error:
         raise InvalidFile(
             f"The model in the file contradicts itself: {error} Copy the file again or save the "

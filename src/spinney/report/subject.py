@@ -34,11 +34,17 @@ class Rows:
     target: AnyArray | None
     """Codes of classes, or numbers (n, n_outputs); None if there is no target."""
     weights: FloatArray | None = None
+    numbers: AnyArray | None = None
+    """What rows are called on the page; None: 0, 1, 2, ..."""
 
     @property
     def n_rows(self) -> int:
         """How many there are."""
         return self.table.n_rows
+
+    def number_of(self, row: int) -> int:
+        """Give the number by which the reader knows a row."""
+        return row if self.numbers is None else int(self.numbers[row])
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,11 +131,16 @@ def read_subject(
     X: TableLike,
     y: Any,
     *,
-    train: Any,
-    sample_weight: Any,
-    random_state: RandomState,
+    train: Any = None,
+    sample_weight: Any = None,
+    random_state: RandomState = 0,
+    row_numbers: AnyArray | None = None,
+    train_numbers: AnyArray | None = None,
 ) -> Subject:
-    """Read everything, or say what is wrong with it."""
+    """Read everything, or say what is wrong with it.
+
+    Numbers of rows are those they have where they come from, for readers to find them there.
+    """
     model = model_of(fitted)
     if model is None and isinstance(fitted, BaseEstimator):
         check_is_fitted(fitted)
@@ -146,11 +157,10 @@ def read_subject(
         raise InvalidInput(f"X has {table.n_rows} rows: a report needs at least 2.")
     _refuse_targets_of_quantiles(model, y)
     weights = read_weights(sample_weight, table.n_rows)
-    rows = Rows(X, table, _target(model.target, y, table.n_rows), weights)
+    rows = Rows(X, table, _target(model.target, y, table.n_rows), weights, row_numbers)
     predictions = predictions_of(fitted, model, X)
-    return Subject(
-        fitted, model, rows, _train(model, train, name), predictions, seed_from(random_state)
-    )
+    learnt = _train(model, train, name, train_numbers)
+    return Subject(fitted, model, rows, learnt, predictions, seed_from(random_state))
 
 
 def _refuse_targets_of_quantiles(model: Model, y: Any) -> None:
@@ -169,13 +179,13 @@ def _conformed(model: Model, X: TableLike, name: str) -> Table:
     )
 
 
-def _train(model: Model, train: Any, name: str) -> Rows | None:
+def _train(model: Model, train: Any, name: str, numbers: AnyArray | None) -> Rows | None:
     """Read a table, or a pair of a table and its target."""
     if train is None:
         return None
     X, y = train if isinstance(train, tuple) and len(train) == 2 else (train, None)
     table = _conformed(model, X, name)
-    return Rows(X, table, _target(model.target, y, table.n_rows))
+    return Rows(X, table, _target(model.target, y, table.n_rows), numbers=numbers)
 
 
 def _target(target: Target, y: Any, n_rows: int) -> AnyArray | None:

@@ -76,18 +76,16 @@ def write_report(
     >>> path.stat().st_size < 1_000_000
     True
     """
-    made_at = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M UTC")
-    text = report_html(
-        fitted,
-        X,
-        y,
-        train=train,
-        sample_weight=sample_weight,
-        title=title,
-        random_state=random_state,
-        made_at=made_at,
+    subject = read_subject(
+        fitted, X, y, train=train, sample_weight=sample_weight, random_state=random_state
     )
-    write_atomically(path, text.encode("utf-8"))
+    write_page(subject, path, title)
+
+
+def write_page(subject: Subject, path: str | os.PathLike[str], title: str | None = None) -> None:
+    """Write the report on what has been read, with the time of making."""
+    made_at = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d %H:%M UTC")
+    write_atomically(path, _page(subject, title, made_at).encode("utf-8"))
 
 
 def report_html(
@@ -109,9 +107,13 @@ def report_html(
     subject = read_subject(
         fitted, X, y, train=train, sample_weight=sample_weight, random_state=random_state
     )
+    return _page(subject, title, made_at)
+
+
+def _page(subject: Subject, title: str | None, made_at: str | None) -> str:
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         sections = _sections(subject, made_at)
-    name = title or f"{type(fitted).__name__} report"
+    name = title or f"{type(subject.fitted).__name__} report"
     subtitle = f"{count_of(subject.rows.n_rows, 'row')}, {count_of(len(subject.names), 'feature')}"
     if made_at:
         subtitle += f", {made_at}"

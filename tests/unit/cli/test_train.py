@@ -109,42 +109,6 @@ def test_odd_columns_and_rows_are_mentioned(spinney, tmp_path):
     assert [str(kind) for kind in kinds] == ["numeric", "numeric"]
 
 
-@pytest.mark.parametrize(
-    ("cells", "kind", "said"),
-    [
-        (("31/01/2020", "01/02/2021"), "date", ""),
-        (("01/31/2020", "02/01/2021"), "date", ""),
-        (("31.01.2020", "1.2.2021"), "date", ""),
-        (("2020-01-31", "2021-02-01"), "date", ""),
-        (("2020-01-31 10:00:00", "2021-02-01 11:30:00"), "datetime", ""),
-        (("31.01.2020 10:30", "01.02.2021 11:00"), "datetime", ""),
-        (("10:30:00", "11:45:10"), "duration", ""),
-        (("3 Mar 2020", "14 Dec 2021"), "date", ""),
-        (("01/02/2020", "03/04/2021"), "categorical", "--dates day-first"),
-        (("01/02/20", "13/04/21"), "categorical", ""),
-        (("1-2", "3-4"), "categorical", ""),
-    ],
-)
-def test_dates_are_understood(cells, kind, said, spinney, tmp_path):
-    path = tmp_path / "dates.csv"
-    path.write_text("when,y\n" + "".join(f"{cells[i % 2]},{i % 2}\n" for i in range(40)))
-    done = spinney("train", path, "-t", "y", "-o", tmp_path / "m.spn")
-    assert done.status == 0, done.err
-    assert said in done.err
-    schema = library.load(tmp_path / "m.spn").model_.schema
-    assert [str(one) for one in schema.kinds] == [kind]
-
-
-def test_dates_that_may_be_either_are_read_as_told(spinney, tmp_path):
-    path = tmp_path / "dates.csv"
-    path.write_text(
-        "when,y\n" + "".join(f"0{1 + i % 2}/0{2 + i % 2}/2020,{i % 2}\n" for i in range(40))
-    )
-    done = spinney("train", path, "-t", "y", "--dates", "month-first", "-o", tmp_path / "m.spn")
-    assert done.status == 0
-    assert "'date'" in repr([str(k) for k in library.load(tmp_path / "m.spn").model_.schema.kinds])
-
-
 def test_decimal_commas_and_numbers_as_categories(spinney, tmp_path):
     path = tmp_path / "german.csv"
     lines = [f"{i},5;{i % 3};{'ja' if i % 3 else 'nein'}" for i in range(60)]

@@ -3,11 +3,11 @@
 try:
   spinney certify model.spn                              what holds for all rows
   spinney certify model.spn --monotonic income=1 --bounds 0:1
-  spinney certify ada.spn customers.csv --target churned --out proof.json
+  spinney certify ada.spn customers.csv --out proof.json
 
 Without DATA claims about all rows are proved, or refuted by rows. With DATA, the file that the
-model was trained from with the same --test-share and --seed, bounds of the theory of boosting are
-computed and checked. A claim you ask for that is not proved ends with status 1.
+model was trained from, bounds of the theory of boosting are computed and checked on the rows that
+it learnt from. A claim you ask for that is not proved ends with status 1.
 """
 
 import argparse
@@ -33,17 +33,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     claims.add_argument(
         "--bounds", type=_bounds, metavar="LOW:HIGH", help="no prediction is outside; 0: or :1 too"
     )
-    claims.add_argument(
-        "--unused", type=reading.names, default=[], metavar="FEATURES", help="they do not matter"
-    )
+    reading.add_columns_argument(claims, "--unused", "features that do not matter: a,b,c")
     claims.add_argument("--budget", type=reading.count, help="how long to search for a proof")
     rows = parser.add_argument_group("bounds of boosting, with DATA")
-    rows.add_argument("--target", "-t", metavar="COLUMN", help="what the model predicts")
+    rows.add_argument(
+        "--target", "-t", metavar="COLUMN", help="what the model predicts (default: as in training)"
+    )
     rows.add_argument("--weight", metavar="COLUMN", help="the weights it was trained with")
     rows.add_argument("--delta", type=reading.level, default=0.05, help="chance to be wrong (0.05)")
     rows.add_argument("--out", "-o", metavar="FILE", help="write the certificate as JSON")
-    rows.add_argument("--seed", type=reading.seed, default=0, help="the seed of train (0)")
-    reading.add_split_arguments(rows)  # type: ignore[arg-type]
     reading.add_reading_arguments(parser)
 
 
@@ -68,34 +66,41 @@ def _bounds(text: str) -> tuple[float | None, float | None]:
 
 def run(arguments: argparse.Namespace, voice: Voice) -> int:
     """Load, and prove."""
-    from spinney.cli.models import load_model
+    from spinney.cli.models import load_trained
+    from spinney.cli.writing import check_apart, check_writable
     from spinney.errors import InvalidInput
     from spinney.progress import show_progress
 
-    if (arguments.data is None) != (arguments.target is None):
-        raise InvalidInput("Bounds of boosting need both DATA and --target.")
-    if arguments.data is None and arguments.out:
-        raise InvalidInput("--out writes the certificate of a booster, which needs DATA.")
-    model = load_model(arguments.model)
+    for name in ("target", "out") if arguments.data is None else ():
+        if getattr(arguments, name) is not None:
+            raise InvalidInput(
+                f"--{name} is for bounds of boosting, which need the rows the model learnt from: "
+                f"spinney certify {arguments.model} DATA --{name} …"
+            )
+    if arguments.out:
+        check_writable(arguments.out)
+        check_apart({"--out": arguments.out}, {"MODEL": arguments.model, "DATA": arguments.data})
+    trained = load_trained(arguments.model)
     with show_progress(0 if voice.is_quiet else 1):
         if arguments.data is not None:
-            return _certify_rows(model, arguments, voice)
-        return _certify_all(model, arguments, voice)
+            return _certify_rows(trained, arguments, voice)
+        return _certify_all(trained.fitted, arguments, voice)
 
 
 def _certify_all(model: Any, arguments: argparse.Namespace, voice: Voice) -> int:
     from spinney.cli.models import fingerprint_of, schema_of
-    from spinney.cli.problem import find_column
+    from spinney.cli.problem import find_feature, find_features
+    from spinney.cli.wording import in_command_words
     from spinney.explain import verify
 
     names = list(schema_of(model).names)
     asked: dict[str, Any] = {}
     if arguments.monotonic:
         asked["monotonic"] = {
-            find_column(name, names, "--monotonic"): sign for name, sign in arguments.monotonic
+            find_feature(name, names, "--monotonic"): sign for name, sign in arguments.monotonic
         }
     if arguments.unused:
-        asked["unused"] = [find_column(name, names, "--unused") for name in arguments.unused]
+        asked["unused"] = find_features(arguments.unused, names, "--unused")
     if arguments.bounds is not None:
         asked["bounds"] = arguments.bounds
     claims_asked = bool(asked)
@@ -104,7 +109,8 @@ def _certify_all(model: Any, arguments: argparse.Namespace, voice: Voice) -> int
     found = verify(model, **asked)
     voice.line(found.title())
     for claim in found.claims:
-        voice.line(f"  {claim.verdict:9}  {claim.statement}: {claim.evidence}")
+        evidence = in_command_words(claim.evidence)
+        voice.line(f"  {claim.verdict:9}  {claim.statement}: {evidence}")
         for row in claim.counter_example or ():
             voice.line(f"             row: {row}")
     voice.document(
@@ -130,24 +136,26 @@ def _certify_all(model: Any, arguments: argparse.Namespace, voice: Voice) -> int
     return 1 if claims_asked and not found.holds else 0
 
 
-def _certify_rows(model: Any, arguments: argparse.Namespace, voice: Voice) -> int:
+def _certify_rows(trained: Any, arguments: argparse.Namespace, voice: Voice) -> int:
     import json
 
     from spinney.cli.models import class_codes, fingerprint_of, read_test_rows
-    from spinney.cli.splitting import hold_out
+    from spinney.cli.provenance import learnt_rows, need_target
     from spinney.cli.voice import plain
     from spinney.errors import InvalidInput
     from spinney.io.atomic import write_atomically
     from spinney.theory import certify
 
+    model = trained.fitted
     if not hasattr(model, "margins") or not hasattr(model, "complexity_class"):
         raise InvalidInput(
             f"A {type(model).__name__} has no margins to certify: that is for AdaBoost and its kin "
             "(--model adaboost, margin-boost, robust-boost). Without DATA, spinney certify proves "
             "claims about all rows."
         )
-    rows = read_test_rows(model, arguments.data, arguments, voice)
-    train = hold_out(rows, arguments.test_share, arguments.seed)[0]
+    arguments.target = need_target(arguments, trained.record, voice)
+    rows = read_test_rows(model, arguments.data, arguments, voice, trained.forms)
+    train = learnt_rows(trained, rows, arguments)
     y = model.classes_[class_codes(model, train.y, arguments.target)]
     found = certify(
         model, _plain_table(train.X), y, delta=arguments.delta, sample_weight=train.weights

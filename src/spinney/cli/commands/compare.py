@@ -5,7 +5,8 @@ try:
   spinney compare prices.parquet --target price --models boosting,forest --folds 10
   spinney compare customers.csv --target churned --peers --time-limit 5m
 
-Every learner has its defaults and sees the same folds. "constant" says the same of all rows.
+Every learner has its defaults and sees the same folds. "constant" says the same of all rows. Unless
+--models names some, those families are compared that differ most; --models all takes every one.
 """
 
 import argparse
@@ -16,13 +17,19 @@ from spinney.cli import arguments as reading
 from spinney.cli.families import FAMILIES, family_named
 from spinney.cli.voice import Voice
 
+_USUAL = tuple(family.name for family in FAMILIES.values() if family.is_compared)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments of this command."""
     parser.add_argument("data", metavar="DATA", help="CSV (also .gz), Parquet, Arrow or Feather")
     reading.add_problem_arguments(parser)
     parser.add_argument(
-        "--models", type=reading.names, default=[], metavar="FAMILIES", help="a,b,c (default: most)"
+        "--models",
+        type=reading.names,
+        default=[],
+        metavar="FAMILIES",
+        help=f"a,b,c, or all {len(FAMILIES)}: all (default: {len(_USUAL)} of them)",
     )
     parser.add_argument("--folds", type=_folds, default=5, metavar="N", help="(5)")
     parser.add_argument(
@@ -51,20 +58,19 @@ def run(arguments: argparse.Namespace, voice: Voice) -> None:
     """Read, let everybody learn, rank."""
     from spinney.cli.contest import Contest
     from spinney.cli.files import Reading, read_file
-    from spinney.cli.problem import read_problem
+    from spinney.cli.problem import expected_columns, read_problem
     from spinney.errors import InvalidInput
     from spinney.progress import show_progress
 
     begin = time.monotonic()
     limit = float("inf") if arguments.time_limit is None else arguments.time_limit
-    chosen = [family_named(name).name for name in arguments.models]
-    table = read_file(arguments.data, Reading.of(arguments), voice)
+    names = _contenders(arguments, voice)
+    table = read_file(arguments.data, Reading.of(arguments), voice, expected_columns(arguments))
     problem = _some_rows(read_problem(table, arguments, voice), arguments, voice)
     if problem.n_rows < 2 * arguments.folds:
         raise InvalidInput(
             f"--folds {arguments.folds}: {problem.n_rows} rows are too few. Use fewer folds."
         )
-    names = _contenders(problem, chosen, arguments, voice)
     contest = Contest(problem, arguments.folds, arguments.seed, begin + limit)
     with show_progress(0 if voice.is_quiet else 1):
         standings = contest.run(names)
@@ -81,20 +87,16 @@ def _some_rows(problem: Any, arguments: argparse.Namespace, voice: Voice) -> Any
     return problem.take(np.sort(rows))
 
 
-def _contenders(
-    problem: Any, chosen: list[str], arguments: argparse.Namespace, voice: Voice
-) -> list[str]:
+def _contenders(arguments: argparse.Namespace, voice: Voice) -> list[str]:
     """Name who takes part: quick ones first, in case time is short."""
-    names = chosen
-    if not names:
-        names = ["constant"] + [
-            family.name
-            for family in FAMILIES.values()
-            if family.is_compared and family.class_for(problem.task)
-        ]
-    if arguments.peers:
-        names = names + _peers(voice)
-    return names
+    if not arguments.models:
+        names = ["constant", *_USUAL]
+        voice.remark(f"{len(_USUAL)} of {len(FAMILIES)} families; --models all compares every one.")
+    elif "all" in arguments.models:
+        names = ["constant", *_USUAL, *(name for name in FAMILIES if name not in _USUAL)]
+    else:
+        names = [family_named(name).name for name in arguments.models]
+    return names + (_peers(voice) if arguments.peers else [])
 
 
 def _peers(voice: Voice) -> list[str]:

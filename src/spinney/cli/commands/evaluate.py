@@ -2,10 +2,10 @@
 
 try:
   spinney evaluate model.spn test.csv --target churned
-  spinney evaluate model.spn customers.csv --target churned --held-out
+  spinney evaluate model.spn customers.csv --held-out
 
---held-out looks only at the rows that spinney train held out of the same file, by the same
---test-share and --seed.
+--held-out looks only at the rows that spinney train held out of the same file. The model file tells
+which ones, and what the target is called.
 """
 
 import argparse
@@ -19,10 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments of this command."""
     parser.add_argument("model", metavar="MODEL", help="a file that spinney train wrote")
     parser.add_argument("data", metavar="DATA", help="rows of known targets")
-    reading.add_target_arguments(parser)
+    reading.add_target_arguments(parser, known=True)
     parser.add_argument("--held-out", action="store_true", help="only rows that train held out")
-    reading.add_split_arguments(parser)
-    parser.add_argument("--seed", type=reading.seed, default=0, help="decides all draws (0)")
+    parser.add_argument("--seed", type=reading.seed, help="of the resamples (default: of training)")
     parser.add_argument("--level", type=reading.level, default=0.95, help="of the intervals (0.95)")
     parser.add_argument(
         "--resamples",
@@ -36,20 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, voice: Voice) -> None:
     """Load, read, predict, measure."""
     from spinney.cli.measures import Scored
-    from spinney.cli.models import (
-        answers_of,
-        class_codes,
-        fingerprint_of,
-        load_model,
-        read_test_rows,
-    )
+    from spinney.cli.models import answers_of, fingerprint_of, load_trained, with_codes
     from spinney.progress import show_progress
 
-    model = load_model(arguments.model)
-    test = read_test_rows(model, arguments.data, arguments, voice)
-    if arguments.held_out:
-        test = _held_out(test, arguments)
-    y = class_codes(model, test.y, arguments.target) if test.is_classification else test.y
+    trained = load_trained(arguments.model)
+    model, rows = trained.fitted, _rows(trained, arguments, voice)
+    test, y = with_codes(model, rows, arguments.target, voice)
     with show_progress(0 if voice.is_quiet else 1):
         scored = Scored(y, answers_of(model, test.X), test.weights)
         n_resamples = arguments.resamples or scored.usual_resamples()
@@ -74,14 +65,19 @@ def run(arguments: argparse.Namespace, voice: Voice) -> None:
     )
 
 
-def _held_out(test: Any, arguments: argparse.Namespace) -> Any:
-    from spinney.cli.splitting import hold_out
-    from spinney.errors import InvalidInput
+def _rows(trained: Any, arguments: argparse.Namespace, voice: Voice) -> Any:
+    """Read the rows to measure on."""
+    from spinney.cli.models import read_test_rows
+    from spinney.cli.provenance import mention_learnt_rows, need_target, split_again
 
-    held = hold_out(test, arguments.test_share, arguments.seed)[1]
-    if held is None:
-        raise InvalidInput("--held-out with --test-share 0: no rows were held out.")
-    return held
+    arguments.target = need_target(arguments, trained.record, voice)
+    if arguments.seed is None:
+        arguments.seed = 0 if trained.record is None else trained.record.seed
+    rows = read_test_rows(trained.fitted, arguments.data, arguments, voice, trained.forms)
+    if arguments.held_out:
+        return split_again(trained, rows, arguments)[1]
+    mention_learnt_rows(trained, rows, voice)
+    return rows
 
 
 def _coverage(
@@ -89,9 +85,10 @@ def _coverage(
 ) -> dict[str, float] | None:
     """Say how many targets the model's own intervals or sets hold, if it was calibrated.
 
-    Rows that ``train`` held out calibrated them, so on these the share is what it was set to.
+    If the rows that ``train`` held out calibrated them, the share on these is what it was set to.
     """
-    if getattr(model, "calibration_", None) is None:
+    calibration = getattr(model, "calibration_", None)
+    if calibration is None:
         return None
     if test.is_classification:
         found = model.predict_set(test.X, 0.9)
@@ -103,6 +100,7 @@ def _coverage(
         size = float(found.width.mean())
         what = f"intervals at 90 % hold the target of {{:.1f}} % of the rows; {size:.4g} wide"
         share = float(found.coverage(test.y))
-    known = "; these rows calibrated them, others may differ" if arguments.held_out else ""
+    is_known = arguments.held_out and calibration.source == "held_out"
+    known = "; these rows calibrated them, others may differ" if is_known else ""
     voice.line("\n" + what.format(100 * share) + known)
     return {"level": 0.9, "share": share, "mean_size": size}

@@ -35,29 +35,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, voice: Voice) -> None:
     """Load, choose the explanation that the arguments ask for, and tell it."""
-    from spinney.cli.models import load_model
+    from spinney.cli.models import load_trained
     from spinney.errors import InvalidInput
     from spinney.progress import show_progress
 
     needs = "--row" if arguments.row is not None else "--target" if arguments.target else None
     if arguments.data is None and needs:
         raise InvalidInput(f"{needs} needs rows: spinney explain {arguments.model} DATA {needs} …")
-    model = load_model(arguments.model)
+    trained = load_trained(arguments.model)
+    if _output(trained.fitted, arguments) is not None and arguments.row == arguments.feature:
+        raise InvalidInput(
+            "--output chooses the class of --row or of --feature, and importances are those of all "
+            "classes. Leave it away, or add one of the two."
+        )
     with show_progress(0 if voice.is_quiet else 1):
         if arguments.row is not None:
-            _explain_row(model, arguments, voice)
+            _explain_row(trained, arguments, voice)
         elif arguments.feature is not None:
-            _explain_feature(model, arguments, voice)
+            _explain_feature(trained, arguments, voice)
         else:
-            _explain_all(model, arguments, voice)
+            _explain_all(trained, arguments, voice)
 
 
-def _explain_row(model: Any, arguments: argparse.Namespace, voice: Voice) -> None:
+def _explain_row(trained: Any, arguments: argparse.Namespace, voice: Voice) -> None:
     from spinney.cli.models import features_of, read_rows
     from spinney.errors import InvalidInput
     from spinney.explain import explain_row
 
-    X = features_of(model, read_rows(model, arguments.data, arguments, voice))
+    model = trained.fitted
+    X = features_of(model, read_rows(model, arguments.data, arguments, voice, trained.forms))
     if not 0 <= arguments.row < X.num_rows:
         raise InvalidInput(f"--row {arguments.row}: the file has rows 0 to {X.num_rows - 1}.")
     found = explain_row(model, X.slice(arguments.row, 1), output=_output(model, arguments))
@@ -83,15 +89,16 @@ def _explain_row(model: Any, arguments: argparse.Namespace, voice: Voice) -> Non
     )
 
 
-def _explain_feature(model: Any, arguments: argparse.Namespace, voice: Voice) -> None:
+def _explain_feature(trained: Any, arguments: argparse.Namespace, voice: Voice) -> None:
     from spinney.cli.models import features_of, is_classifier, read_rows, schema_of
-    from spinney.cli.problem import find_column
+    from spinney.cli.problem import find_feature
     from spinney.explain import partial_dependence
 
-    name = find_column(arguments.feature, list(schema_of(model).names), "--feature")
+    model = trained.fitted
+    name = find_feature(arguments.feature, list(schema_of(model).names), "--feature")
     X = None
     if arguments.data is not None:
-        X = features_of(model, read_rows(model, arguments.data, arguments, voice))
+        X = features_of(model, read_rows(model, arguments.data, arguments, voice, trained.forms))
     scale = "prediction" if is_classifier(model) and X is not None else "raw"
     output = _output(model, arguments)
     if output is None and is_classifier(model) and len(model.classes_) > 2:
@@ -137,8 +144,8 @@ def _output(model: Any, arguments: argparse.Namespace) -> Any:
     return by_text[arguments.output]
 
 
-def _explain_all(model: Any, arguments: argparse.Namespace, voice: Voice) -> None:
-    found = _importances(model, arguments, voice)
+def _explain_all(trained: Any, arguments: argparse.Namespace, voice: Voice) -> None:
+    found = _importances(trained, arguments, voice)
     columns = found.columns()
     voice.line(found.title())
     rows = list(zip(*columns.values(), strict=True))
@@ -153,20 +160,21 @@ def _explain_all(model: Any, arguments: argparse.Namespace, voice: Voice) -> Non
     )
 
 
-def _importances(model: Any, arguments: argparse.Namespace, voice: Voice) -> Any:
+def _importances(trained: Any, arguments: argparse.Namespace, voice: Voice) -> Any:
     """Choose the importance that the data at hand allows."""
-    from spinney.cli.models import class_codes, features_of, read_rows, read_test_rows
+    from spinney.cli.models import features_of, read_rows, read_test_rows, with_codes
     from spinney.explain import gain_importance, permutation_importance, shap_importance
 
+    model = trained.fitted
     if arguments.data is None:
         return gain_importance(model)
     if arguments.target is None:
-        X = features_of(model, read_rows(model, arguments.data, arguments, voice))
+        X = features_of(model, read_rows(model, arguments.data, arguments, voice, trained.forms))
         return shap_importance(model, X)
-    test = read_test_rows(model, arguments.data, arguments, voice)
-    y = test.y
+    test = read_test_rows(model, arguments.data, arguments, voice, trained.forms)
+    test, y = with_codes(model, test, arguments.target, voice)
     if test.is_classification:
-        y = model.classes_[class_codes(model, y, arguments.target)]
+        y = model.classes_[y]
     return permutation_importance(
         model,
         test.X,

@@ -40,6 +40,8 @@ def run(arguments: argparse.Namespace, voice: Voice) -> None:
         )
     if found["calibration"] is not None:
         voice.line(f"{'calibration':12} {found['calibration']}")
+    if found["training"] is not None:
+        voice.line(f"{'training':12} {_training(found['training'])}")
     voice.line()
     changed = {n: v for n, v in found["parameters"].items() if n in found["changed_parameters"]}
     if changed:
@@ -59,3 +61,12 @@ def _levels(feature: dict[str, Any]) -> str:
         return ""
     some = ", ".join(map(str, levels[:4]))
     return f"{len(levels)}: {some}{', …' if len(levels) > 4 else ''}"
+
+
+def _training(record: dict[str, Any]) -> str:
+    """Tell what train did, on one line."""
+    parts = [f"target {record['target']!r}", f"{record['n_rows']} rows", f"seed {record['seed']}"]
+    if record["n_held_out"]:
+        after = ", then learnt too" if record["is_refitted"] else ""
+        parts.append(f"{record['n_held_out']} held out{after}")
+    return ", ".join(parts)

@@ -20,9 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", "-o", default="-", metavar="FILE", help="CSV, Parquet, Arrow (default: stdout)"
     )
-    parser.add_argument(
-        "--keep", type=reading.names, default=[], metavar="COLUMNS", help="columns to copy: a,b,c"
-    )
+    reading.add_columns_argument(parser, "--keep", "columns to copy: a,b,c")
     parser.add_argument(
         "--interval",
         type=reading.level,
@@ -35,16 +33,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, voice: Voice) -> None:
     """Load, read, predict, write."""
-    from spinney.cli.models import features_of, load_model, read_rows
-    from spinney.cli.problem import find_column
-    from spinney.cli.writing import check_ending, write_table
+    from spinney.cli.models import features_of, load_trained, read_rows
+    from spinney.cli.problem import find_columns
+    from spinney.cli.writing import check_apart, check_ending, write_table
     from spinney.progress import show_progress
 
     if arguments.out != "-":
         check_ending(arguments.out)
-    model = load_model(arguments.model)
-    table = read_rows(model, arguments.data, arguments, voice)
-    kept = [find_column(name, table.column_names, "--keep") for name in arguments.keep]
+    check_apart({"--out": arguments.out}, {"MODEL": arguments.model, "DATA": arguments.data})
+    trained = load_trained(arguments.model)
+    model = trained.fitted
+    table = read_rows(model, arguments.data, arguments, voice, trained.forms)
+    kept = find_columns(arguments.keep, table.column_names, "--keep")
     with show_progress(0 if voice.is_quiet else 1):
         columns = _columns(model, features_of(model, table), arguments)
     import pyarrow as pa

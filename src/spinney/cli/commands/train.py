@@ -46,41 +46,73 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, voice: Voice) -> None:
     """Read, fit, measure, save."""
-    import spinney
-    from spinney.cli.files import Reading, read_file
-    from spinney.cli.problem import read_problem
     from spinney.cli.splitting import hold_out
-    from spinney.cli.writing import check_writable
     from spinney.progress import show_progress
 
     family = family_named(arguments.model)
     out = _place_of_model(arguments, family, voice)
-    for path in filter(None, [out, arguments.test_out]):
-        check_writable(path)
-    table = read_file(arguments.data, Reading.of(arguments), voice)
-    problem = read_problem(table, arguments, voice)
+    _check_outputs(arguments, out)
+    problem = _read(arguments, voice)
     estimator = family.make(problem.task, arguments.settings, arguments.seed)
     train, test = problem, None
     if arguments.test is None:
         train, test = hold_out(problem, arguments.test_share, arguments.seed)
+    n_held_out = 0 if test is None else test.n_rows
     start = time.perf_counter()
     with show_progress(0 if voice.is_quiet else 1):
         fit(estimator, train)
         seconds = time.perf_counter() - start
-        if arguments.test is not None:
-            test = _read_test(arguments, estimator, voice)
-        if test is not None and test.is_classification:
-            test = _known_classes(estimator, test, voice)
+        test = _tested(estimator, problem, test, arguments, voice)
         measured = [] if test is None else _measured(estimator, test, arguments)
         if test is not None and not arguments.refit:
             calibrate(estimator, test)
         if arguments.refit:
             fit(estimator, problem)
+    if out is not None:
+        _save(estimator, problem, n_held_out, arguments, out)
     if test is not None and arguments.test_out:
         _write_rows(test, arguments.target, arguments.test_out)
-    if out is not None:
-        spinney.save(estimator, out)
     _tell(arguments, voice, (family, estimator, train, test, measured, seconds, out))
+
+
+def _check_outputs(arguments: argparse.Namespace, out: str | None) -> None:
+    """Refuse what cannot be written before anything is learnt."""
+    from spinney.cli.writing import check_apart, check_ending, check_writable
+    from spinney.errors import InvalidInput
+
+    if out is not None:
+        check_writable(out)
+    if arguments.test_out is not None:
+        check_ending(arguments.test_out)
+        if arguments.test is None and not arguments.test_share:
+            raise InvalidInput(
+                f"--test-out {arguments.test_out}: with --test-share 0 no rows are held out. Leave "
+                "one of the two away."
+            )
+    check_apart(
+        {"--out": out, "--test-out": arguments.test_out},
+        {"DATA": arguments.data, "--test": arguments.test},
+    )
+
+
+def _read(arguments: argparse.Namespace, voice: Voice) -> Any:
+    from spinney.cli.files import Reading, read_file
+    from spinney.cli.problem import expected_columns, read_problem
+
+    table = read_file(arguments.data, Reading.of(arguments), voice, expected_columns(arguments))
+    return read_problem(table, arguments, voice)
+
+
+def _save(
+    estimator: Any, problem: Any, n_held_out: int, arguments: argparse.Namespace, out: str
+) -> None:
+    """Write the model, and how it came to be."""
+    from spinney.cli.provenance import record_training
+    from spinney.io.atomic import write_atomically
+    from spinney.io.save_load import to_bytes
+
+    record = record_training(arguments, estimator, problem, n_held_out)
+    write_atomically(out, to_bytes(estimator, record))
 
 
 def fit(estimator: Any, problem: Any) -> None:
@@ -113,10 +145,20 @@ def _place_of_model(arguments: argparse.Namespace, family: Family, voice: Voice)
     return None
 
 
-def _read_test(arguments: argparse.Namespace, estimator: Any, voice: Voice) -> Any:
-    from spinney.cli.models import read_test_rows
+def _tested(
+    estimator: Any, problem: Any, test: Any, arguments: argparse.Namespace, voice: Voice
+) -> Any:
+    """Give the rows to measure on; None if there are none."""
+    from spinney.cli.dates import forms_of
+    from spinney.cli.models import read_test_rows, with_known_classes
 
-    return read_test_rows(estimator, arguments.test, arguments, voice)
+    if arguments.test is not None:
+        forms = forms_of(problem.X.schema)
+        test = read_test_rows(estimator, arguments.test, arguments, voice, forms)
+    if test is None:
+        return None
+    test = with_known_classes(estimator, test, voice)
+    return test if test.n_rows else None
 
 
 def _measured(estimator: Any, test: Any, arguments: argparse.Namespace) -> list[Any]:
@@ -126,18 +168,6 @@ def _measured(estimator: Any, test: Any, arguments: argparse.Namespace) -> list[
     said = answers_of(estimator, test.X)
     y = class_codes(estimator, test.y, arguments.target) if test.is_classification else test.y
     return Scored(y, said, test.weights).intervals(seed=arguments.seed)
-
-
-def _known_classes(estimator: Any, test: Any, voice: Voice) -> Any:
-    """Leave out test rows of classes so rare that the training rows have none; None if all are."""
-    import numpy as np
-
-    known = set(map(str, estimator.classes_.tolist()))
-    is_known = np.array([str(label) in known for label in test.y.tolist()])
-    if is_known.all():
-        return test
-    voice.remark(f"{(~is_known).sum()} test rows are of classes that no training row has.")
-    return test.take(np.flatnonzero(is_known)) if is_known.any() else None
 
 
 def _write_rows(test: Any, target: str, path: str) -> None:

@@ -10,7 +10,7 @@ from spinney.report.checks.repeats import Repeats, find_repeats
 from spinney.report.checks.training_rows import may_hold_training_rows
 from spinney.report.markup import Html, count_of, join, name_of, percent
 from spinney.report.sections.section import Finding
-from spinney.report.subject import Subject
+from spinney.report.subject import Rows, Subject
 
 _ORDER = ("danger", "warning", "note")
 DRIFTED = 0.1
@@ -33,7 +33,7 @@ def find_all(
     found = [
         *_of_leaks(leaks),
         *_of_training_rows(subject),
-        *_of_repeats(repeats, rows.n_rows),
+        *_of_repeats(repeats, rows),
         *_of_drift(drifts, apart),
         *_of_columns(subject, summaries),
     ]
@@ -74,7 +74,8 @@ def _of_training_rows(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def _of_repeats(repeats: Repeats, n_rows: int) -> Iterator[Finding]:
+def _of_repeats(repeats: Repeats, rows: Rows) -> Iterator[Finding]:
+    n_rows = rows.n_rows
     if repeats.n_shared:
         share = repeats.n_shared / n_rows
         yield Finding(
@@ -84,7 +85,8 @@ def _of_repeats(repeats: Repeats, n_rows: int) -> Iterator[Finding]:
             " of the training table. On these the model has seen the answer.",
         )
     if repeats.n_repeated:
-        examples = ", ".join(f"{first} and {later}" for first, later in repeats.examples[:3])
+        pairs = [[rows.number_of(row) for row in pair] for pair in repeats.examples[:3]]
+        examples = ", ".join(f"{first} and {later}" for first, later in pairs)
         yield Finding(
             "warning" if repeats.n_repeated > 0.01 * n_rows else "note",
             "Duplicate rows",

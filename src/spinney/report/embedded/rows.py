@@ -43,7 +43,7 @@ def embed_rows(subject: Subject, forest: TreeForest, rows: AnyArray) -> dict[str
         own = target[rows]
         labels = [subject.classes[code] for code in own] if own.ndim == 1 else _plain(own[:, 0])
     return {
-        "numbers": rows.tolist(),
+        "numbers": [subject.rows.number_of(row) for row in rows.tolist()],
         "values": [_values(column, len(rows)) for column in table.columns],
         "target": labels,
         "predictions": subject.ask(table).tolist(),

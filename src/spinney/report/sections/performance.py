@@ -53,7 +53,7 @@ def performance_section(subject: Subject, metrics: dict[str, list[Metric]]) -> S
     """Lay out metrics and figures."""
     target = subject.rows.target
     if target is None:
-        text = "Nothing is known of performance: there is no target. Give y."
+        text = "Nothing is known of performance: the rows have no target."
         return Section("performance", "Performance", tag("p", text))
     n_rows = min(subject.rows.n_rows, _MOST_ROWS)
     drawn = "" if n_rows == subject.rows.n_rows else f" drawn from {subject.rows.n_rows:,}"

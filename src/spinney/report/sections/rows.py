@@ -68,7 +68,8 @@ def rows_section(subject: Subject, hard: HardRows, embedded: AnyArray) -> Sectio
     else:
         parts.append(tag("p", "None."))
     parts.append(_of_training(hard.trained))
-    lead = "Row numbers count from 0, in the order of the table."
+    where = "table" if subject.rows.numbers is None else "file"
+    lead = f"Row numbers count from 0, in the order of the {where}."
     return Section("rows", "Rows to look at", join(*parts), lead)
 
 
@@ -78,7 +79,8 @@ def _trained(subject: Subject) -> Suspects | None:
         if isinstance(rows, Rows) and rows.target is not None and classes is not None:
             found = booster_suspects(subject.fitted, rows.given, classes[rows.target])
             if found is not None:
-                return found
+                named = [rows.number_of(row) for row in found.rows.tolist()]
+                return replace(found, rows=np.array(named, np.int64))
     return None
 
 
@@ -117,12 +119,17 @@ def _class_line(subject: Subject, row: int, target: AnyArray) -> list[object]:
     own, best = subject.predictions[row, target[row]], subject.predictions[row, said]
     names = [Cell(name_of(text), text) for text in (label, other)]
     shares = [Cell(number(float(p), 3), float(p)) for p in (own, best)]
-    return [Cell(str(row), float(row)), *names, *shares]
+    return [_number(subject, row), *names, *shares]
 
 
 def _number_line(subject: Subject, row: int, target: FloatArray) -> list[object]:
     truth, said = float(target[row, 0]), float(subject.predictions[row, 0])
-    return [Cell(str(row), float(row)), truth, said, truth - said]
+    return [_number(subject, row), truth, said, truth - said]
+
+
+def _number(subject: Subject, row: int) -> Cell:
+    number_of_row = subject.rows.number_of(row)
+    return Cell(str(number_of_row), float(number_of_row))
 
 
 def _reasons(subject: Subject, rows: AnyArray) -> list[Html]:
