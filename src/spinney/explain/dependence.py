@@ -18,7 +18,7 @@ from spinney.explain.choosing import (
     choose_features,
     unused_name,
 )
-from spinney.explain.expectation import RowsOfTable, TrainingCover, expected_scores
+from spinney.explain.expectation import RowsOfTable, TrainingCover, expected_scores, walk_is_quicker
 from spinney.explain.grids import Grid, grid_of_rows, make_grid
 from spinney.explain.reading import Askable, AskedModel, InputForest, askable_of
 from spinney.model import TreeForest
@@ -109,8 +109,8 @@ def partial_dependence(
     """Average what a model says with one or two features set to a value, for many values.
 
     With ``X`` it is the mean over its rows, by definition: every row with the features set to the
-    value, and its own values otherwise. On the raw scale that is not computed row by row for every
-    value: one walk of the rows down each tree answers for all values.
+    value, and its own values otherwise. On the raw scale that need not be computed row by row for
+    every value: one walk of the rows down each tree answers for all values, where that is quicker.
 
     Without ``X`` the trees alone answer: a split on another feature divides the answer as it
     divided the training rows (``method="recursion"`` in scikit-learn). That is fast and needs no
@@ -170,7 +170,7 @@ def partial_dependence(
     else:
         grids = _grids(forest, _bins_of(forest), places, grid, table)
         weighted = (table, row_weights(sample_weight, table.n_rows))
-        if answer.is_sum and isinstance(forest, TreeForest):
+        if answer.is_sum and walk_is_quicker(forest, [one.bins for one in grids], table.n_rows):
             values = _from_rows(forest, ForestBins(forest), grids, answer, weighted)
         else:
             values = _row_by_row(forest, grids, answer, weighted, n_threads)

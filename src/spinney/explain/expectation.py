@@ -2,18 +2,23 @@
 
 A leaf counts as much as what reaches it: splits on known features send their values one way, all
 other splits divide. One walk down each tree answers for all values of the known features at once,
-so many values cost hardly more than one.
+so many values cost hardly more than one. Where trees are deep, and values and rows few, asking the
+model about every row with every value is quicker.
 """
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeGuard
 
 import numpy as np
 
 from spinney.explain.bins import ForestBins
 from spinney.model import Tree, TreeForest
 from spinney.typing import AnyArray, FloatArray
+
+_ANSWERS_PER_NODE = 300
+"""Walks of one row down one tree that take as long as one node of the walk below."""
 
 
 class Chance(Protocol):
@@ -22,6 +27,10 @@ class Chance(Protocol):
     @property
     def share(self) -> float:
         """How much, of 1 at the root."""
+
+    @property
+    def is_left(self) -> bool:
+        """Whether there is any, which is quicker to tell."""
 
     def divided(self, tree: Tree, node: int, goes_left: AnyArray) -> tuple[Self, Self]:
         """Divide it among the children; ``goes_left`` tells which bins go left."""
@@ -43,6 +52,11 @@ class RowsOfTable:
         """Weight of the rows, relative to that of all."""
         return float(self.weights[self.rows].sum()) / self.total
 
+    @property
+    def is_left(self) -> bool:
+        """Whether there are rows."""
+        return len(self.rows) > 0
+
     def divided(self, tree: Tree, node: int, goes_left: AnyArray) -> tuple[Self, Self]:
         """Send every row to its child."""
         left = goes_left[self.bins[int(tree.feature[node])][self.rows]]
@@ -55,12 +69,37 @@ class TrainingCover:
 
     share: float
 
+    @property
+    def is_left(self) -> bool:
+        """Whether rows went here."""
+        return self.share > 0
+
     def divided(self, tree: Tree, node: int, goes_left: AnyArray) -> tuple[Self, Self]:  # noqa: ARG002
         """Divide in the ratio of the training weights."""
         left, right = float(tree.weight[node + 1]), float(tree.weight[tree.right[node]])
         part = left / (left + right) if left + right > 0 else 0.5
         own = type(self)
         return own(self.share * part), own(self.share * (1.0 - part))
+
+
+def walk_is_quicker(forest: object, bins: Sequence[AnyArray], n_rows: int) -> TypeGuard[TreeForest]:
+    """Tell whether one walk down each tree beats asking about every row with every value.
+
+    Only sums of trees can be walked; ``bins`` are those of the values of each known feature.
+
+    Examples
+    --------
+    >>> from spinney import RandomForestRegressor
+    >>> X = np.arange(200.0).reshape(-1, 1)
+    >>> forest = RandomForestRegressor(n_estimators=5, random_state=0).fit(X, X[:, 0]).model_
+    >>> [walk_is_quicker(forest, [np.arange(10)], n_rows) for n_rows in (20, 100_000)]
+    [False, True]
+    """
+    if not isinstance(forest, TreeForest):
+        return False
+    n_points = math.prod(len(np.unique(one)) for one in bins)
+    n_answers = n_points * n_rows * len(forest)
+    return n_answers > _ANSWERS_PER_NODE * len(forest.arrays["feature"])
 
 
 def expected_scores(
@@ -114,13 +153,18 @@ def _expected_values(
         node, left_over, arrives = waiting.pop()
         right, feature = int(tree.right[node]), int(tree.feature[node])
         if right < 0:
-            total[np.ix_(*arrives.values())] += values[node] * left_over.share
+            places = (
+                next(iter(arrives.values())) if len(arrives) == 1 else np.ix_(*arrives.values())
+            )
+            total[places] += values[node] * left_over.share
             continue
         goes_left = bins[feature].that_go_left(tree, node)
         if feature not in known:
             parts = left_over.divided(tree, node, goes_left)
             waiting += [
-                (child, part, arrives) for child, part in zip((node + 1, right), parts, strict=True)
+                (child, part, arrives)
+                for child, part in zip((node + 1, right), parts, strict=True)
+                if part.is_left
             ]
             continue
         at_left = goes_left[known[feature]]

@@ -156,6 +156,17 @@ def count_of(n: int, one: str, many: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
+def of_rows(n: int, total: int) -> str:
+    """Say how many rows were looked at, and of how many where that is not all.
+
+    Examples
+    --------
+    >>> of_rows(30, 30), of_rows(30, 2000)
+    ('30 rows', '30 of 2,000 rows')
+    """
+    return count_of(n, "row") if n == total else f"{n:,} of {count_of(total, 'row')}"
+
+
 def script_json(value: Any) -> Html:
     r"""Write JSON that may stand inside a script element, whatever texts are in it.
 

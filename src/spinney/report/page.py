@@ -8,7 +8,15 @@ from spinney.report.markup import Html, join, script_hash, tag
 from spinney.report.sections.section import Section
 
 STYLES = ("page.css", "figures.css", "print.css")
-SCRIPTS = ("theme.js", "tables.js", "tips.js", "model.js", "waterfall.js", "what_if.js")
+SCRIPTS = (
+    "theme.js",
+    "tables.js",
+    "tips.js",
+    "model.js",
+    "derivation.js",
+    "waterfall.js",
+    "what_if.js",
+)
 _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath "
     "d='M8 1 3 8h3l-4 6h5v2h2v-2h5l-4-6h3z' fill='%23009E73'/%3E%3C/svg%3E"

@@ -1,7 +1,7 @@
 """What a report is about: a model, the rows it is asked about, and what it says of them."""
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,12 @@ from spinney.data.table import Table
 from spinney.data.target import Target, read_labels, read_numbers
 from spinney.data.weights import read_weights
 from spinney.errors import InvalidInput, InvalidInputType, shorten
+from spinney.explain.choosing import used_features
 from spinney.explain.reading import model_of
 from spinney.model import Model, TreeForest
+from spinney.model.derived import DerivedForest
 from spinney.model.estimator_model import EstimatorModel
+from spinney.model.forest import trees_of
 from spinney.parallelism import resolve_n_jobs
 from spinney.randomness import seed_from
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
@@ -30,7 +33,9 @@ class Rows:
     given: TableLike
     """The table as the user gave it."""
     table: Table
-    """The same, as the model reads it."""
+    """The same, as the model reads it; categories it does not know are missing."""
+    asked: Table
+    """The same, with such categories apart from missing ones if the model tells them apart."""
     target: AnyArray | None
     """Codes of classes, or numbers (n, n_outputs); None if there is no target."""
     weights: FloatArray | None = None
@@ -60,9 +65,25 @@ class Subject:
     seed: int
 
     @property
-    def forest(self) -> TreeForest | None:
-        """The model, if it is a sum of trees."""
-        return self.model if isinstance(self.model, TreeForest) else None
+    def forest(self) -> TreeForest | DerivedForest | None:
+        """The model, if it is a sum of trees, behind derived features or not."""
+        return self.model if isinstance(self.model, TreeForest | DerivedForest) else None
+
+    @property
+    def trees(self) -> TreeForest | None:
+        """The trees of ours that the model is made of, whatever it makes of what they say."""
+        return self.model.forest if isinstance(self.model, DerivedForest) else trees_of(self.model)
+
+    @functools.cached_property
+    def used(self) -> frozenset[int]:
+        """The features that some tree looks at; all of them where nobody knows."""
+        if isinstance(self.model, DerivedForest):
+            derived = self.model.derivation.features
+            used = used_features(self.model.forest)
+            return frozenset(place for number in used for place in derived[number].places)
+        if self.trees is None:
+            return frozenset(range(len(self.names)))
+        return frozenset(used_features(self.trees))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -152,12 +173,12 @@ def read_subject(
         )
     refuse_several(model.target, "A report")
     name = type(fitted).__name__
-    table = _conformed(model, X, name)
+    table, asked = _conformed(model, X, name)
     if table.n_rows < 2:
         raise InvalidInput(f"X has {table.n_rows} rows: a report needs at least 2.")
     _refuse_targets_of_quantiles(model, y)
     weights = read_weights(sample_weight, table.n_rows)
-    rows = Rows(X, table, _target(model.target, y, table.n_rows), weights, row_numbers)
+    rows = Rows(X, table, asked, _target(model.target, y, table.n_rows), weights, row_numbers)
     predictions = predictions_of(fitted, model, X)
     learnt = _train(model, train, name, train_numbers)
     return Subject(fitted, model, rows, learnt, predictions, seed_from(random_state))
@@ -165,7 +186,8 @@ def read_subject(
 
 def _refuse_targets_of_quantiles(model: Model, y: Any) -> None:
     """Several quantiles of one target: no score of the report compares them with it."""
-    if y is not None and isinstance(model, TreeForest) and model.output.link == "increasing":
+    output = model.output if isinstance(model, TreeForest | DerivedForest) else None
+    if y is not None and output is not None and output.link == "increasing":
         raise InvalidInput(
             f"The model predicts {model.target.n_outputs} quantiles of one target, and the report "
             "would compare each with it as if it were the mean. Leave y out, or report on a model "
@@ -173,10 +195,22 @@ def _refuse_targets_of_quantiles(model: Model, y: Any) -> None:
         )
 
 
-def _conformed(model: Model, X: TableLike, name: str) -> Table:
-    return model.schema.conform(
-        read_table(X), unseen=model.policy.unseen, extra=model.policy.extra, estimator_name=name
+def _conformed(model: Model, X: TableLike, name: str) -> tuple[Table, Table]:
+    """Read a table twice: unknown categories as missing ones, and as the model has them."""
+    table = model.schema.conform(
+        read_table(X),
+        unseen=model.policy.unseen,
+        extra=model.policy.extra,
+        estimator_name=name,
+        unseen_code=model.unseen_code,
     )
+    if model.unseen_code == -1:
+        return table, table
+    columns = [
+        replace(column, values=column.values.clip(-1)) if column.levels is not None else column
+        for column in table.columns
+    ]
+    return Table(table.n_rows, columns, names_given=table.names_given), table
 
 
 def _train(model: Model, train: Any, name: str, numbers: AnyArray | None) -> Rows | None:
@@ -184,8 +218,8 @@ def _train(model: Model, train: Any, name: str, numbers: AnyArray | None) -> Row
     if train is None:
         return None
     X, y = train if isinstance(train, tuple) and len(train) == 2 else (train, None)
-    table = _conformed(model, X, name)
-    return Rows(X, table, _target(model.target, y, table.n_rows), numbers=numbers)
+    table, asked = _conformed(model, X, name)
+    return Rows(X, table, asked, _target(model.target, y, table.n_rows), numbers=numbers)
 
 
 def _target(target: Target, y: Any, n_rows: int) -> AnyArray | None:

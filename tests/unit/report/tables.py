@@ -33,6 +33,27 @@ def mixed_table(n_rows=400, seed=0):
     return frame, y
 
 
+def many_levels_table(n_rows=900, seed=0):
+    """Categories of 300 levels and of few, moments with a time of day; and a target of numbers."""
+    rng = np.random.default_rng(seed)
+    codes = np.minimum(rng.geometric(0.02, n_rows), 299)
+    codes[:300] = np.arange(300)  # every level once, at least
+    frame = pd.DataFrame(
+        {
+            "shop": [f"shop {code}" for code in codes],
+            "colour": rng.choice(["red", "blue", "green"], n_rows),
+            "age": rng.normal(40, 12, n_rows),
+            "at": pd.Timestamp("2020-01-01")
+            + pd.to_timedelta(rng.integers(0, 20_000, n_rows) * 3_600, unit="s"),
+        }
+    )
+    y = rng.normal(size=300)[codes] + frame.age / 20 + frame["at"].dt.month / 6
+    y += (frame.colour == "red") * frame["at"].dt.hour / 12
+    frame.loc[rng.random(n_rows) < 0.1, "shop"] = None
+    frame.loc[rng.random(n_rows) < 0.1, "at"] = pd.NaT
+    return frame, (y + 0.2 * rng.normal(size=n_rows)).to_numpy()
+
+
 def hostile_table(n_rows=300, seed=1):
     """Names, categories and labels that attack a page."""
     rng = np.random.default_rng(seed)

@@ -7,9 +7,10 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
-from tests.unit.report.tables import HOSTILE, hostile_table, mixed_table
+from tests.unit.report.tables import HOSTILE, hostile_table, many_levels_table, mixed_table
 
 import spinney
+from spinney.data.calendar import CalendarPart, calendar_part
 from spinney.model.links import apply_link
 from spinney.report import write_report
 from spinney.report.page import asset
@@ -94,6 +95,17 @@ def numbers(tmp_path_factory):
     return written(tmp_path_factory, "numbers", model, (X, y.to_numpy()), 250)
 
 
+@pytest.fixture(scope="module")
+def derived(tmp_path_factory):
+    """A model whose trees split on statistics of levels and of pairs, and on parts of dates."""
+    X, y = many_levels_table()
+    X.loc[700:720, "shop"] = "a shop that training did not know"
+    model = spinney.GradientBoostingRegressor(
+        max_iter=40, category_pairs=[("shop", "colour")], date_features=True
+    )
+    return written(tmp_path_factory, "derived", model, (X, y), 650)
+
+
 ASK = """edits => edits.map(values => {
   const said = document.getElementById('answer').getElementsByTagName('output');
   for (const [feature, text] of Object.entries(values)) {
@@ -118,8 +130,10 @@ def random_edits(features, n_edits, seed):
             if "levels" in feature:
                 code = int(rng.integers(0, len(feature["levels"]) + 1))
                 unseen = code == len(feature["levels"])
-                texts[place] = "" if is_missing else "?" if unseen else str(code)
                 known = "never seen" if unseen else feature["levels"][code % len(feature["levels"])]
+                chosen = "?" if unseen else str(code)
+                typed_text = known if len(feature["levels"]) > 60 else chosen
+                texts[place] = "" if is_missing else typed_text
                 row[feature["name"]] = None if is_missing else known
             elif kind == "boolean":
                 value = bool(rng.integers(0, 2))
@@ -144,7 +158,7 @@ def embedded(page):
     return json.loads(page.locator("#what-if-data").text_content())
 
 
-@pytest.mark.parametrize("name", ["binary", "classes", "numbers"])
+@pytest.mark.parametrize("name", ["binary", "classes", "numbers", "derived"])
 def test_the_panel_says_what_the_model_says_to_the_last_bit(name, open_page, request):
     path, fitted, X = request.getfixturevalue(name)
     page = open_page(path)
@@ -157,7 +171,8 @@ def test_the_panel_says_what_the_model_says_to_the_last_bit(name, open_page, req
         elif X[column].dtype == object or str(X[column].dtype) in ("str", "string"):
             rows[column] = rows[column].astype(object)
     said = np.array([[float(text) for text in row] for row in page.evaluate(ASK, typed)])
-    expected = fitted.predict(rows)[:, None] if name == "numbers" else fitted.predict_proba(rows)
+    is_regression = name in ("numbers", "derived")
+    expected = fitted.predict(rows)[:, None] if is_regression else fitted.predict_proba(rows)
     assert len(np.unique(expected[:, 0])) > 20
     assert said.tobytes() == np.ascontiguousarray(expected).tobytes()
 
@@ -173,6 +188,21 @@ def test_exp_and_links_of_the_page_have_the_bits_of_the_compiled_ones(browser):
         ask = "([link, rows]) => rows.map(row => links[link](row).map(String))"
         said = np.array(page.evaluate(ask, [link, given.tolist()])).astype(np.float64)
         assert said.tobytes() == apply_link(link, given).tobytes(), link
+    page.close()
+
+
+def test_parts_of_dates_of_the_page_are_those_of_the_model(browser):
+    rng = np.random.default_rng(0)
+    seconds = np.concatenate([rng.uniform(-1e15, 1e15, 2_000), rng.uniform(-4e9, 4e9, 2_000)])
+    leap = np.arange(-40, 40) * 43_200.0 + 951_782_400  # around 29 February 2000
+    seconds = np.concatenate([seconds, leap, [np.nan, 2e15, -0.0]])
+    page = browser.new_page()
+    page.evaluate(asset("derivation.js") + "; window.partOf = calendarPart")
+    for part in CalendarPart:
+        ask = "([part, all]) => all.map(x => String(partOf(Number(x), part)))"
+        given = [part.name.lower(), [repr(x) for x in seconds.tolist()]]
+        said = np.array(page.evaluate(ask, given)).astype(np.float64)
+        np.testing.assert_array_equal(said, calendar_part(seconds, part), err_msg=part.name)
     page.close()
 
 

@@ -6,6 +6,7 @@ try:
   spinney explain model.spn test.csv --target churned        what is lost without each feature
   spinney explain model.spn test.csv --row 17                one prediction, feature by feature
   spinney explain model.spn --feature age                    partial dependence
+  spinney explain model.spn test.csv --feature town          over rows; levels by frequency
 
 Rows are counted from 0, the first one below the names.
 """
@@ -92,7 +93,6 @@ def _explain_row(trained: Any, arguments: argparse.Namespace, voice: Voice) -> N
 def _explain_feature(trained: Any, arguments: argparse.Namespace, voice: Voice) -> None:
     from spinney.cli.models import features_of, is_classifier, read_rows, schema_of
     from spinney.cli.problem import find_feature
-    from spinney.explain import partial_dependence
 
     model = trained.fitted
     name = find_feature(arguments.feature, list(schema_of(model).names), "--feature")
@@ -103,11 +103,14 @@ def _explain_feature(trained: Any, arguments: argparse.Namespace, voice: Voice) 
     output = _output(model, arguments)
     if output is None and is_classifier(model) and len(model.classes_) > 2:
         output = model.classes_.tolist()[0]
-    found = partial_dependence(model, name, X, scale=scale, output=output)
+    most = max(arguments.top, 50)
+    grid = None if X is None else _frequent_levels(model, name, X, most, voice)
+    asked = {"scale": scale, "output": output, "grid": grid}
+    found = _dependence(model, name, X, arguments, asked)
     columns = found.columns()
     voice.line(found.title())
     rows = list(zip(*columns.values(), strict=True))
-    voice.table(list(columns), [_spelled(row) for row in rows], most=max(arguments.top, 50))
+    voice.table(list(columns), [_spelled(row) for row in rows], most=most)
     voice.document(
         {
             "command": "explain",
@@ -118,6 +121,41 @@ def _explain_feature(trained: Any, arguments: argparse.Namespace, voice: Voice) 
             "points": [{"value": value, "dependence": number} for value, number in rows],
         }
     )
+
+
+def _dependence(
+    model: Any, name: str, X: Any, arguments: argparse.Namespace, asked: dict[str, Any]
+) -> Any:
+    from spinney.errors import InvalidInput, InvalidParameter
+    from spinney.explain import partial_dependence
+
+    try:
+        return partial_dependence(model, name, X, **asked)
+    except InvalidParameter as problem:
+        if X is not None or not str(problem).startswith("X=None"):
+            raise
+        raise InvalidInput(
+            f"--feature {name!r}: this model cannot tell its dependence without rows, as its trees "
+            f"split on what is derived from features. Give some: spinney explain "
+            f"{arguments.model} DATA --feature {name!r}"
+        ) from problem
+
+
+def _frequent_levels(model: Any, name: str, X: Any, most: int, voice: Voice) -> list[Any] | None:
+    """Choose the levels that most rows have, if there are more than are shown; None: all."""
+    from collections import Counter
+
+    from spinney.cli.models import schema_of
+
+    schema = schema_of(model)
+    levels = schema.levels[schema.names.index(name)]
+    if levels is None or len(levels) <= most:
+        return None
+    known = {*levels.values, None}
+    counts = Counter(value for value in X.column(name).to_pylist() if value in known)
+    if len(counts) > most:
+        voice.remark(f"{name}: the {most} most frequent of {len(counts)} levels; --top N for more.")
+    return [value for value, _ in counts.most_common(most)] or None
 
 
 def _spelled(row: tuple[Any, ...]) -> list[Any]:

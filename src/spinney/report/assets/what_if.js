@@ -3,7 +3,7 @@ const stored = document.getElementById("what-if-data");
 if (stored) startPanel(JSON.parse(stored.textContent));
 
 function startPanel(data) {
-  const forest = new Forest(data.model);
+  const model = new Model(data.model);
   const { features, rows, classes } = data;
   const choice = document.getElementById("row-choice");
   const form = document.getElementById("inputs");
@@ -11,15 +11,9 @@ function startPanel(data) {
   const state = { row: 0, values: [], original: [], changed: new Set(), output: null };
   const controls = [];
 
-  // What the model compares: numbers, and bins of categories; NaN for missing.
-  function numberOf(feature, value) {
-    if (value === null) return NaN;
-    if (features[feature].bins) return features[feature].bins[value];
-    return Number(value);
-  }
-
+  // What the model is asked: numbers, and codes of categories; NaN for missing.
   function rowValues(row) {
-    return features.map((_, feature) => numberOf(feature, rows.values[feature][row]));
+    return rows.values.map((values) => (values[row] === null ? NaN : Number(values[row])));
   }
 
   function likeliest(predictions) {
@@ -33,11 +27,11 @@ function startPanel(data) {
   }
 
   function textOf(feature, value) {
-    const { levels, kind } = features[feature];
+    const { levels, kind, daily } = features[feature];
     if (value === null) return "missing";
-    if (levels) return levels[value];
+    if (levels) return levels[value] ?? "(another category)";
     if (kind === "boolean" && (value === 0 || value === 1)) return value ? "true" : "false";
-    if (kind === "date" || kind === "datetime") return isoOf(value, kind);
+    if (kind === "date" || kind === "datetime") return isoOf(value, daily ? "date" : kind).replace("T", " ");
     return shown(Number(value), 6);
   }
 
@@ -55,14 +49,14 @@ function startPanel(data) {
   }
 
   function levelControl(feature) {
-    const { levels, bins } = features[feature];
+    const { levels } = features[feature];
     if (levels.length <= MOST_OPTIONS) {
       const options = [["", "(missing)"], ...levels.map((level, code) => [code, level]), ["?", "(another category)"]];
       const select = selectOf(options);
       return {
         input: select,
-        show: (value) => { select.value = value === null ? "" : String(value); },
-        read: () => (select.value === "" || select.value === "?" ? NaN : bins[Number(select.value)]),
+        show: (value) => { select.value = value === null ? "" : value < 0 ? "?" : String(value); },
+        read: () => (select.value === "" ? NaN : select.value === "?" ? UNSEEN : Number(select.value)),
       };
     }
     const codes = new Map(levels.map((level, code) => [level, code]));
@@ -72,8 +66,8 @@ function startPanel(data) {
     form.append(list);
     return {
       input,
-      show: (value) => { input.value = value === null ? "" : levels[value]; },
-      read: () => (codes.has(input.value) ? bins[codes.get(input.value)] : NaN),
+      show: (value) => { input.value = value === null ? "" : textOf(feature, value); },
+      read: () => (input.value === "" ? NaN : codes.get(input.value) ?? UNSEEN),
     };
   }
 
@@ -124,8 +118,8 @@ function startPanel(data) {
   }
 
   function controlOf(feature) {
-    const { kind, bins } = features[feature];
-    if (bins) return levelControl(feature);
+    const { kind, levels } = features[feature];
+    if (levels) return levelControl(feature);
     if (kind === "boolean") return booleanControl();
     if (kind === "date" || kind === "datetime") return timeControl(kind);
     return numberControl();
@@ -178,7 +172,7 @@ function startPanel(data) {
   }
 
   function showAnswer() {
-    const predictions = forest.predict(state.values);
+    const predictions = model.predict(state.values);
     const before = rows.predictions[state.row];
     const place = document.getElementById("answer");
     const parts = [element("h3", {}, state.changed.size ? "Changed row" : `Row ${rows.numbers[state.row]}`)];
@@ -222,7 +216,7 @@ function startPanel(data) {
     for (const feature of state.changed) {
       const alone = state.original.slice();
       alone[feature] = state.values[feature];
-      const by = forest.predict(alone)[output] - before;
+      const by = model.predict(alone)[output] - before;
       const sign = by < 0 ? "−" : "+";
       const size = classes.length ? `${(100 * Math.abs(by)).toFixed(2)} points` : shown(Math.abs(by), 4);
       list.append(element("li", {}, element("bdi", {}, visible(features[feature].name)), ` alone: ${sign}${size}`));
@@ -249,7 +243,7 @@ function startPanel(data) {
     select.id = "output-choice";
     select.addEventListener("change", () => {
       state.output = Number(select.value);
-      showWaterfall(forest.predict(state.values));
+      showWaterfall(model.predict(state.values));
       document.getElementById("output-choice").focus();
     });
     return element("label", { class: "note" }, "Explain ", select);
@@ -257,23 +251,24 @@ function startPanel(data) {
 
   function showCurve(feature) {
     const place = document.getElementById("curve");
-    const cuts = features[feature].bins ? [] : forest.cutsOf(feature).filter(Number.isFinite);
-    if (!cuts.length) {
+    const known = rows.values[feature].filter((value) => value !== null);
+    const own = known.map(Number).filter(Number.isFinite);
+    const cuts = model.edgesOf(feature, Math.min(...own), Math.max(...own));
+    if (features[feature].levels || !cuts.length) {
       place.replaceChildren();
       return;
     }
-    const own = rows.values[feature].map(Number).filter(Number.isFinite);
     const low = Math.min(cuts[0], ...own);
     const high = Math.max(cuts[cuts.length - 1], ...own);
     const edges = [low, ...cuts, high];
     const step = Math.max(1, Math.ceil(edges.length / 150));
-    const predictions = forest.predict(state.values);
+    const predictions = model.predict(state.values);
     const output = outputShown(predictions);
     const asked = state.values.slice();
     const points = [];
     for (let k = 0; k + 1 < edges.length; k += step) {
       asked[feature] = (edges[k] + edges[k + 1]) / 2;
-      points.push({ x: asked[feature], y: forest.predict(asked)[output] });
+      points.push({ x: asked[feature], y: model.predict(asked)[output] });
     }
     const current = { x: state.values[feature], y: predictions[output] };
     drawCurve(place, `This row, by ${features[feature].name}`, points, current);
@@ -283,7 +278,7 @@ function startPanel(data) {
   function selfCheck() {
     let equal = 0;
     rows.numbers.forEach((_, row) => {
-      const said = forest.predict(rowValues(row));
+      const said = model.predict(rowValues(row));
       if (said.every((value, k) => Object.is(value, rows.predictions[row][k]))) equal += 1;
     });
     const text = `Checked on opening: ${equal} of ${rows.numbers.length} rows agree with the compiled model to the last bit.`;

@@ -63,7 +63,7 @@ def _of_training_rows(subject: Subject) -> Iterator[Finding]:
     forest, rows = subject.forest, subject.rows
     if forest is None or subject.train is not None or rows.target is None:
         return
-    if may_hold_training_rows(forest, rows.table, subject.n_threads):
+    if may_hold_training_rows(forest, rows.asked, subject.n_threads):
         n_known = int(forest.arrays["count"][0])
         yield Finding(
             "danger",

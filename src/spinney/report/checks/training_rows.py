@@ -4,9 +4,12 @@ import numpy as np
 
 from spinney.data.table import Table
 from spinney.model import TreeForest
+from spinney.model.derived import DerivedForest
 
 
-def may_hold_training_rows(forest: TreeForest, table: Table, n_threads: int) -> bool:
+def may_hold_training_rows(
+    forest: TreeForest | DerivedForest, table: Table, n_threads: int
+) -> bool:
     """Tell whether every leaf of the first tree gets at least the rows it had in training.
 
     Rows that hold all training rows always do. Other rows, as many, hardly ever fill every one

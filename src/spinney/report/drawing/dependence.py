@@ -18,6 +18,7 @@ def numeric_figure(
     names: tuple[str, str],
     missing: float | None,
     ticks: Sequence[tuple[float, str]] | None = None,
+    texts: Sequence[str] | None = None,
 ) -> Html:
     """Draw the mean over rows, the curves of some rows, and where the rows lie.
 
@@ -27,7 +28,7 @@ def numeric_figure(
     deciles : of the feature, drawn as marks on the axis
     names : of the feature and of what is predicted
     missing : the mean for rows without a value, or None
-    ticks : of the axis, for values that are no plain numbers
+    ticks, texts : of the axis and of x, for values that are no plain numbers
     """
     ends = [missing] if missing is not None else []
     canvas = Canvas(Span.of(x, margin=0.02), Span.of(means, ends, *curves))
@@ -45,7 +46,8 @@ def numeric_figure(
         canvas.text(canvas.width - 14, canvas.up(missing) - 4, "missing", anchor="end")
     every = max(1, math.ceil(len(x) / _MOST_TIPS))
     for k in range(0, len(x), every):
-        canvas.dot(x[k], means[k], "hit", 6, f"at {number(x[k])}: {number(means[k])}")
+        at = number(x[k]) if texts is None else texts[k]
+        canvas.dot(x[k], means[k], "hit", 6, f"at {at}: {number(means[k])}")
     lowest, highest = min(means), max(means)
     says = (
         f"Mean {names[1]} by {names[0]}: from {number(lowest)} to {number(highest)}, "
@@ -55,9 +57,16 @@ def numeric_figure(
 
 
 def category_figure(
-    labels: Sequence[str], means: Sequence[float], shares: Sequence[float], names: tuple[str, str]
+    labels: Sequence[str],
+    means: Sequence[float],
+    shares: Sequence[float],
+    names: tuple[str, str],
+    n_others: int = 0,
 ) -> Html:
-    """Draw the mean for each category, one line each; dots are as large as they are frequent."""
+    """Draw the mean for each category, one line each; dots are as large as they are frequent.
+
+    ``n_others`` is how many less frequent ones are not drawn.
+    """
     n = len(labels)
     span = Span.of(means, margin=0.1)
     canvas = Canvas(span, Span(0.0, float(n)), left=96.0)
@@ -69,7 +78,10 @@ def category_figure(
         tip = f"{label}: {number(mean)}, {100 * share:.1f} % of rows"
         canvas.dot(mean, height, "dot one", 3 + 6 * math.sqrt(share), tip)
     says = f"Mean {names[1]} by {names[0]}: from {number(min(means))} to {number(max(means))}"
-    return canvas.figure(shortened(names[0], 44), says)
+    title = shortened(names[0], 44)
+    if n_others:
+        title += f", the {n} most frequent of {n + n_others:,}"
+    return canvas.figure(title, says)
 
 
 def _height(canvas: Canvas) -> float:

@@ -9,7 +9,8 @@ from spinney.data.table import Column
 from spinney.explain import shap_values
 from spinney.explain.reading import raw_output_names
 from spinney.model import TreeForest
-from spinney.report.embedded.model import category_bins
+from spinney.model.derived import DerivedForest
+from spinney.report.moments import is_daily
 from spinney.report.subject import Subject
 from spinney.typing import AnyArray, FloatArray
 
@@ -33,9 +34,11 @@ def choose_rows(subject: Subject, first: AnyArray, most: int = 60) -> AnyArray:
     return np.array(sorted(chosen), np.intp)
 
 
-def embed_rows(subject: Subject, forest: TreeForest, rows: AnyArray) -> dict[str, Any]:
+def embed_rows(
+    subject: Subject, forest: TreeForest | DerivedForest, rows: AnyArray
+) -> dict[str, Any]:
     """Give rows as JSON: values, predictions to the last bit, contributions to a few digits."""
-    table = subject.rows.table.take(rows)
+    table = subject.rows.asked.take(rows)
     found = shap_values(forest, table)
     target = subject.rows.target
     labels = None
@@ -53,37 +56,40 @@ def embed_rows(subject: Subject, forest: TreeForest, rows: AnyArray) -> dict[str
     }
 
 
-def embed_features(subject: Subject, forest: TreeForest) -> list[dict[str, Any]]:
-    """Describe the features: name, kind, and for categories their levels and bins."""
+def embed_features(subject: Subject) -> list[dict[str, Any]]:
+    """Describe the features: name, kind, whether moments are days, the levels of categories."""
+    schema = subject.model.schema
     described = []
-    thresholds = forest.arrays["feature"]
-    used = set(np.unique(thresholds[thresholds >= 0]).tolist())
-    for place, name in enumerate(subject.names):
+    for place, name in enumerate(schema.names):
         feature: dict[str, Any] = {
             "name": name,
-            "kind": str(forest.schema.kinds[place]),
-            "used": place in used,
+            "kind": str(schema.kinds[place]),
+            "used": place in subject.used,
         }
-        bins = category_bins(forest, place)
-        levels = forest.schema.levels[place]
-        if bins is not None and levels is not None:
+        if is_daily(subject.rows.table.columns[place]):
+            feature["daily"] = True
+        levels = schema.levels[place]
+        if levels is not None:
             feature["levels"] = [str(level) for level in levels.values]
-            feature["bins"] = bins
         described.append(feature)
     return described
 
 
-def too_many_levels(forest: TreeForest) -> bool:
+def too_many_levels(subject: Subject) -> bool:
     """Tell whether a feature has more levels than a page should hold."""
-    counts = [0 if levels is None else len(levels) for levels in forest.schema.levels]
+    levels_of_features = subject.model.schema.levels
+    counts = [0 if levels is None else len(levels) for levels in levels_of_features]
     return max(counts, default=0) > _MOST_LEVELS or sum(counts) > 4 * _MOST_LEVELS
 
 
 def _values(column: Column, n_rows: int) -> list[Any]:
-    """Give codes of levels, or numbers; null where missing, text where JSON has no number."""
+    """Give codes of levels, or numbers; null where missing, text where JSON has no number.
+
+    The code of a level that training did not know is negative.
+    """
     values = column.dense(n_rows)
     if column.levels is not None:
-        return [None if code < 0 else code for code in values.tolist()]
+        return [None if code == -1 else code for code in values.tolist()]
     return _plain(values.astype(np.float64))
 
 

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from spinney.data.derivation import Rule
 from spinney.errors import SpinneyError
 from spinney.model import TreeForest
+from spinney.model.derived import DerivedForest
 from spinney.report.markup import Html, count_of, join, name_of, number, shortened, tag
 from spinney.report.sections.section import Section
 from spinney.report.subject import Subject
@@ -57,7 +59,7 @@ def _facts(subject: Subject, made_at: str | None) -> list[tuple[object, object]]
     counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
     pairs.append(("Features", f"{len(kinds)}: {counted}"))
     if subject.forest is not None:
-        pairs += _of_forest(subject.forest)
+        pairs += [*_of_derived(subject.forest), *_of_forest(subject.forest)]
     else:
         pairs.append(("Model", repr(subject.model)[:120]))
     pairs += _of_training(subject.fitted)
@@ -80,7 +82,17 @@ def _facts(subject: Subject, made_at: str | None) -> list[tuple[object, object]]
     return pairs
 
 
-def _of_forest(forest: TreeForest) -> list[tuple[object, object]]:
+def _of_derived(forest: TreeForest | DerivedForest) -> list[tuple[object, object]]:
+    """Say what trees split on where that is not what the user gave."""
+    if not isinstance(forest, DerivedForest):
+        return []
+    features = forest.derivation.features
+    n_own = sum(feature.rule == Rule.COPY for feature in features)
+    text = f"{len(features)} features: {n_own} as they are, {len(features) - n_own} derived from"
+    return [("Trees split on", f"{text} them (statistics of categories, parts of dates)")]
+
+
+def _of_forest(forest: TreeForest | DerivedForest) -> list[tuple[object, object]]:
     starts, right = forest.arrays["tree_start"], forest.arrays["right"]
     if not len(forest):
         return [("Trees", "none: every row is predicted alike")]

@@ -1,12 +1,14 @@
 """The part on certificates: what is proved of the model for all rows there could be."""
 
+import datetime as dt
 from typing import Any
 
 from spinney.data.table import Kind
 from spinney.errors import SpinneyError
 from spinney.explain import Claim, verify
-from spinney.model import TreeForest
+from spinney.explain.reading import raw_output_names
 from spinney.report.markup import Html, join, name_of, number, shortened, tag
+from spinney.report.moments import moment_text
 from spinney.report.sections.section import Section
 from spinney.report.subject import Rows, Subject
 from spinney.report.tables import Cell, Heading, table
@@ -39,47 +41,45 @@ def certificates_section(subject: Subject, ranking: AnyArray) -> Section:
 
 
 def _claims(subject: Subject, ranking: AnyArray) -> tuple[list[Claim], str]:
-    forest = subject.forest
-    if forest is None or not len(forest):
-        return [], "Nothing is proved: the model is no sum of trees of ours."
-    n_nodes = len(forest.arrays["feature"])
+    trees = subject.trees
+    n_nodes = 0 if trees is None else len(trees.arrays["feature"])
     if n_nodes > _MOST_NODES:
         text = f"Nothing is proved here: the model has {n_nodes:,} nodes, and proofs would take"
         return [], f"{text} too long for a report. spinney.explain.verify(fitted) takes its time."
     try:
         claims = list(verify(subject.fitted, budget=_BUDGET).claims)
         known = {claim.statement for claim in claims}
-        more, neither = _monotone(forest, ranking)
+        more, neither = _monotone(subject, ranking)
         claims += [claim for claim in more if claim.statement not in known]
     except SpinneyError as problem:
-        return [], str(problem)
+        return [], f"Nothing is proved. {problem}"
     told = ", ".join(shortened(name, 40) for name in neither)
     text = f"Neither only rising nor only falling, as pairs of rows show: {told}." if told else ""
     return claims, text
 
 
-def _monotone(forest: TreeForest, ranking: AnyArray) -> tuple[list[Claim], list[str]]:
+def _monotone(subject: Subject, ranking: AnyArray) -> tuple[list[Claim], list[str]]:
     """Ask of the main features whether scores only rise, or only fall; name those that do both."""
+    kinds = subject.model.schema.kinds
     ordered = [
         int(place)
         for place in ranking
-        if forest.schema.kinds[place] is not Kind.CATEGORICAL
-        and (forest.arrays["feature"] == place).any()
+        if kinds[place] is not Kind.CATEGORICAL and int(place) in subject.used
     ][:_MOST_FEATURES]
-    if len(forest.arrays["baseline"]) > 1:
+    if len(raw_output_names(subject.fitted)) > 1:
         return [], []  # of several classes hardly anything is monotone in all of them
     found: list[Claim] = []
     neither: list[str] = []
     for place in ordered:
         up, down = (
-            verify(forest, monotonic={place: sign}, budget=_SMALL_BUDGET).claims[0]
+            verify(subject.model, monotonic={place: sign}, budget=_SMALL_BUDGET).claims[0]
             for sign in (1, -1)
         )
         verdicts = up.verdict, down.verdict
         if "proved" in verdicts:
             found.append(up if up.verdict == "proved" else down)
         elif verdicts == ("refuted", "refuted"):
-            neither.append(forest.schema.names[place])
+            neither.append(subject.names[place])
     return found, neither
 
 
@@ -103,6 +103,8 @@ def _evidence(claim: Claim) -> Html:
 def _value(value: Any) -> str:
     if value is None:
         return "missing"
+    if isinstance(value, dt.datetime):
+        return moment_text(value, daily=value.time() == dt.time())
     return number(value, 6) if isinstance(value, float) else shortened(str(value), 24)
 
 

@@ -11,6 +11,7 @@ from spinney.report.checks.drift import ColumnDrift
 from spinney.report.checks.findings import is_drift
 from spinney.report.drawing.figures import small_histogram
 from spinney.report.markup import Html, count_of, join, name_of, number, percent, tag
+from spinney.report.moments import moment_text
 from spinney.report.sections.section import Section
 from spinney.report.subject import Subject
 from spinney.report.tables import Cell, Heading, bar, table
@@ -53,15 +54,16 @@ def data_section(
     return Section("data", "Data", join(_about(subject, apart), made))
 
 
-def value_text(column: Column) -> list[str]:
-    """Write the values of a dense column as a person reads them."""
+def value_text(column: Column, *, daily: bool = False) -> list[str]:
+    """Write the values of a dense column as a person reads them; dates alone if days are meant."""
     texts = []
     for label in labels_of(column).tolist():
         is_missing = label is None or label != label  # noqa: PLR0124 - NaN and NaT
         if is_missing:
             texts.append("missing")
         else:
-            texts.append(number(label, 6) if isinstance(label, float) else str(label))
+            is_number = isinstance(label, float)
+            texts.append(number(label, 6) if is_number else moment_text(label, daily=daily))
     return texts
 
 

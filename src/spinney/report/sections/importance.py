@@ -7,13 +7,21 @@ import numpy as np
 
 from spinney.data.intake import read_table
 from spinney.explain import gain_importance, shap_importance
-from spinney.explain.choosing import used_features
 from spinney.explain.importance import Importances
 from spinney.explain.permutation import score_falls
 from spinney.explain.shuffling import columns_of_features, shuffle_column, take_column
 from spinney.model.answers import as_members_take
-from spinney.model.forest import trees_of
-from spinney.report.markup import Html, count_of, join, name_of, percent, tag, with_error
+from spinney.report.effort import rows_to_ask, rows_to_explain
+from spinney.report.markup import (
+    Html,
+    count_of,
+    join,
+    name_of,
+    of_rows,
+    percent,
+    tag,
+    with_error,
+)
 from spinney.report.scores.metrics import row_losses
 from spinney.report.sections.section import Section
 from spinney.report.subject import Subject
@@ -45,14 +53,15 @@ class Influence:
 
 def weigh_features(subject: Subject) -> Influence:
     """Measure features in three ways."""
-    forest, table = subject.forest, subject.rows.table
+    forest, trees = subject.forest, subject.trees
     gain = shap = None
     n_explained = 0
-    if forest is not None and len(forest):
+    if forest is not None and trees is not None and len(forest):
         gain = gain_importance(forest)
         n_numbers = len(subject.names) * len(forest.arrays["baseline"])
-        chosen = subject.draw(max(200, min(2_000, _MOST_CONTRIBUTIONS // n_numbers)), stream=2)
-        shap, n_explained = shap_importance(forest, table.take(chosen)), len(chosen)
+        most = max(200, min(2_000, _MOST_CONTRIBUTIONS // n_numbers))
+        chosen = subject.draw(rows_to_explain(trees, most), stream=2)
+        shap, n_explained = shap_importance(forest, subject.rows.asked.take(chosen)), len(chosen)
     permutation, n_shuffled = _shuffled(subject)
     return Influence(gain, permutation, shap, n_shuffled, n_explained)
 
@@ -68,14 +77,15 @@ def importance_section(subject: Subject, influence: Influence) -> Section:
         note = "How far it moves the raw score: mean absolute Shapley value, with standard error"
         headings.append(Heading("Moves scores", note=note))
         columns.append(_cells(influence.shap))
-        lead += f" Scores: {count_of(influence.n_explained, 'row')}, exact Shapley values."
+        n_rows = of_rows(influence.n_explained, subject.rows.n_rows)
+        lead += f" Scores: {n_rows}, exact Shapley values."
     if influence.permutation is not None:
         what = "R²" if subject.task == "numbers" else "log loss"
         note = f"How much worse {what} gets when its values are shuffled, with standard error"
         headings.append(Heading("Needed for predictions", note=note))
         columns.append(_cells(influence.permutation))
         lead += (
-            f" Predictions: {what} of {count_of(influence.n_shuffled, 'row')}, "
+            f" Predictions: {what} of {of_rows(influence.n_shuffled, subject.rows.n_rows)}, "
             f"{_REPEATS} shuffles each."
         )
     if influence.gain is not None:
@@ -89,7 +99,7 @@ def importance_section(subject: Subject, influence: Influence) -> Section:
             None,
         )
     lines = []
-    used = _used(subject)
+    used = subject.used
     for place in influence.ranking(len(subject.names)):
         if place not in used:
             continue
@@ -98,11 +108,6 @@ def importance_section(subject: Subject, influence: Influence) -> Section:
     made = table(headings, lines, caption="Importances", can_filter=len(lines) > 12)
     unused = [name for place, name in enumerate(subject.names) if place not in used]
     return Section("importance", "Importances", join(made, _told_unused(unused)), lead)
-
-
-def _used(subject: Subject) -> set[int]:
-    trees = trees_of(subject.model)
-    return set(range(len(subject.names))) if trees is None else set(used_features(trees))
 
 
 def _told_unused(names: list[str]) -> Html | None:
@@ -130,16 +135,17 @@ def _shuffled(subject: Subject) -> tuple[Importances | None, int]:
     target = subject.rows.target
     if target is None:
         return None, 0
-    most = max(200, min(5_000, _MOST_ANSWERS // (_REPEATS * len(subject.names))))
-    rows = subject.draw(most, stream=3)
-    trees, truth = trees_of(subject.model), target[rows]
+    n_questions = _REPEATS * len(subject.used)
+    most = max(200, min(5_000, _MOST_ANSWERS // max(1, n_questions)))
+    rows = subject.draw(rows_to_ask(subject.trees, n_questions, most), stream=3)
+    truth = target[rows]
     features: Iterable[int]
     ask: Callable[[int | None, AnyArray], FloatArray]
-    if trees is None:
+    if subject.trees is None:
         features, ask = range(len(subject.names)), _asking_the_estimator(subject, rows)
     else:
-        table = subject.rows.table.take(rows)
-        features = used_features(trees)
+        table = subject.rows.asked.take(rows)
+        features = sorted(subject.used)
         ask = lambda feature, order: subject.ask(take_column(table, feature, order))  # noqa: E731
     falls = score_falls(
         lambda feature, order: _score(subject, ask(feature, order), truth),

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spinney.explain import shap_values
+from spinney.report.effort import can_explain
 from spinney.report.markup import Html, count_of, join, name_of, number, shortened, tag
+from spinney.report.moments import is_daily
 from spinney.report.scores.suspects import (
     Suspects,
     booster_suspects,
@@ -56,7 +58,7 @@ def rows_section(subject: Subject, hard: HardRows, embedded: AnyArray) -> Sectio
     n_suspects = len(hard.suspects.rows)
     parts: list[object] = [
         tag("h3", "Hardest rows"),
-        tag("p", "The largest losses, and the features that moved the score most."),
+        tag("p", _lead(subject)),
         _table(subject, hard.hardest, embedded, "Hardest rows"),
         tag("h3", "Suspected label errors" if subject.classes else "Suspicious targets"),
     ]
@@ -71,6 +73,16 @@ def rows_section(subject: Subject, hard: HardRows, embedded: AnyArray) -> Sectio
     where = "table" if subject.rows.numbers is None else "file"
     lead = f"Row numbers count from 0, in the order of the {where}."
     return Section("rows", "Rows to look at", join(*parts), lead)
+
+
+def _lead(subject: Subject) -> str:
+    if not _can_tell_why(subject):
+        return "The largest losses."
+    return "The largest losses, and the features that moved the score most."
+
+
+def _can_tell_why(subject: Subject) -> bool:
+    return bool(subject.forest) and subject.trees is not None and can_explain(subject.trees, _MOST)
 
 
 def _trained(subject: Subject) -> Suspects | None:
@@ -134,14 +146,15 @@ def _number(subject: Subject, row: int) -> Cell:
 
 def _reasons(subject: Subject, rows: AnyArray) -> list[Html]:
     """Name the features that moved the score of each row most: of the class it is said to be."""
-    forest = subject.forest
-    if forest is None or not len(forest):
+    if not _can_tell_why(subject):
         return []
-    some = subject.rows.table.take(rows)
-    values = shap_values(forest, some).values
+    some = subject.rows.asked.take(rows)
+    values = shap_values(subject.model, some).values
     n_rows = len(rows)
     dense = [replace(one, values=one.dense(n_rows), rows=None) for one in some.columns]
-    texts = [value_text(column) for column in dense]
+    whole = subject.rows.table.columns
+    pairs = zip(dense, whole, strict=True)
+    texts = [value_text(column, daily=is_daily(one)) for column, one in pairs]
     found = []
     for place, row in enumerate(rows.tolist()):
         output = int(subject.predictions[row].argmax()) if values.shape[2] > 1 else 0

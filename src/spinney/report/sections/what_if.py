@@ -4,6 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from spinney.report.embedded.derivation import (
+    derivation_bytes,
+    embed_derivation,
+    trees_of_page,
+)
 from spinney.report.embedded.model import MOST_BYTES, embed_forest, embedded_bytes
 from spinney.report.embedded.rows import embed_features, embed_rows, too_many_levels
 from spinney.report.markup import Html, join, script_json, tag
@@ -15,19 +20,21 @@ from spinney.typing import AnyArray
 def reason_against(subject: Subject) -> str | None:
     """Say why the page cannot answer by itself; None if it can."""
     forest = subject.forest
-    if forest is None or not len(forest):
-        return "the model is no sum of trees of ours"
-    size = embedded_bytes(forest)
+    if forest is None:
+        return f"the model of a {type(subject.fitted).__name__} is no plain sum of trees"
+    if not len(forest):
+        return "the model has no trees: every row is predicted alike"
+    size = embedded_bytes(trees_of_page(forest)) + derivation_bytes(forest)
     if size > MOST_BYTES:
         return (
             f"the model would take about {size / 1e6:.1f} MB of the page, more than "
             f"{MOST_BYTES / 1e6:.1f} MB. A smaller model would fit; spinney.explain.explain_row "
             "explains rows of any"
         )
-    if too_many_levels(forest):
+    if too_many_levels(subject):
         return "its categories have too many levels to be listed on the page"
     some = subject.draw(200, stream=5)
-    if not np.array_equal(subject.ask(subject.rows.table.take(some)), subject.predictions[some]):
+    if not np.array_equal(subject.ask(subject.rows.asked.take(some)), subject.predictions[some]):
         return "the estimator makes something else of what its trees say"
     return None
 
@@ -41,8 +48,8 @@ def what_if_section(
         text = f"There is no panel to change values of rows here: {reason}."
         return Section("what-if", "Rows and what-if", tag("p", text))
     data: dict[str, Any] = {
-        "model": embed_forest(forest),
-        "features": embed_features(subject, forest),
+        "model": embed_forest(trees_of_page(forest)) | {"derived": embed_derivation(forest)},
+        "features": embed_features(subject),
         "rows": embed_rows(subject, forest, rows),
         "order": ranking.tolist(),
         "classes": list(subject.classes),
