@@ -4,9 +4,11 @@ import io
 import re
 import sys
 import types
+from inspect import signature
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import spinney
 from spinney import progress as progress_module
@@ -240,6 +242,54 @@ def test_verbose_of_boosters_of_votes_shows_a_bar_and_changes_nothing(estimator,
     assert len(terminal.getvalue()) == shown
     with pytest.raises(InvalidParameter, match="verbose=-1"):
         quiet.set_params(verbose=-1).fit(X, labels)
+
+
+TREE = spinney.DecisionTreeClassifier(max_depth=2)
+PAIRS = [("one", TREE), ("two", spinney.DecisionTreeClassifier(max_depth=1))]
+NUMBER_PAIRS = [(f"{depth}", spinney.DecisionTreeRegressor(max_depth=depth)) for depth in (1, 2)]
+COMMITTEES = [
+    (spinney.QuantileForestRegressor(60, random_state=0), "tree 60/60"),
+    (spinney.RotationForestClassifier(3, random_state=0), "tree 3/3"),
+    (spinney.RotationForestRegressor(3, random_state=0), "tree 3/3"),
+    (spinney.SuperLearnerClassifier(PAIRS, cv=2), "fit 4/4"),
+    (spinney.SuperLearnerRegressor(NUMBER_PAIRS, cv=2), "fit 4/4"),
+    (spinney.WeightedVoteClassifier(PAIRS, "simplex", cv=2), "fit 4/4"),
+    (spinney.WeightedVoteRegressor(NUMBER_PAIRS, "simplex", cv=2), "fit 4/4"),
+    (spinney.EnsembleSelectionClassifier(PAIRS, cv=2, random_state=0), "fit 4/4"),
+    (spinney.EnsembleSelectionRegressor(NUMBER_PAIRS, cv=2, random_state=0), "fit 4/4"),
+    (spinney.BumpingClassifier(n_estimators=3, random_state=0), "fit 4/4"),
+    (spinney.BumpingRegressor(n_estimators=3, random_state=0), "fit 4/4"),
+    (spinney.DynamicSelectionClassifier([TREE, TREE], random_state=0), "fit 2/2"),
+    (spinney.KNORAEClassifier([TREE, TREE], random_state=0), "fit 2/2"),
+    (spinney.KNORAUClassifier([TREE, TREE], random_state=0), "fit 2/2"),
+    (spinney.ConformalClassifier(TREE, cv=2, random_state=0), "fit 3/3"),
+    (spinney.ConformalRegressor(cv=2, random_state=0), "fit 3/3"),
+    (spinney.CalibratedClassifier(TREE, cv=2, random_state=0), "fit 3/3"),
+]
+
+
+@pytest.mark.parametrize(("estimator", "unit"), COMMITTEES, ids=lambda given: type(given).__name__)
+def test_verbose_of_committees_shows_their_fits_and_changes_nothing(estimator, unit, terminal):
+    y = np.where(Y > 0, "b", "a") if hasattr(estimator, "predict_proba") else Y
+    quiet = clone(estimator).fit(X, y)
+    assert terminal.getvalue() == ""
+    shown = clone(estimator).set_params(verbose=1).fit(X, y)
+    assert unit in terminal.getvalue()
+    np.testing.assert_array_equal(shown.predict(X), quiet.predict(X))
+    with pytest.raises(InvalidParameter, match="verbose=-1"):
+        clone(estimator).set_params(verbose=-1).fit(X, y)
+
+
+def test_all_estimators_but_single_trees_have_verbose():
+    silent = {
+        name
+        for name in spinney.__all__
+        if isinstance(made := getattr(spinney, name), type)
+        and hasattr(made, "fit")
+        and "verbose" not in signature(made).parameters
+    }
+    # One tree is grown in one call of compiled code: nothing to count, and soon done.
+    assert silent == {"DecisionTreeClassifier", "DecisionTreeRegressor"}
 
 
 def test_losses_of_boosting_are_shown_and_kept(terminal, monkeypatch):

@@ -256,6 +256,10 @@ def either(*rules: Rule) -> Either:
     return Either(rules)
 
 
+VERBOSE: Rule = either(Boolean(), Integer(0))
+"""Of ``verbose``: 1 shows a bar, and True is 1."""
+
+
 def check_parameters(owner: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
     """Refuse the first value that breaks its rule.
 

@@ -21,7 +21,7 @@ from spinney.ensembles.combining.state import (
     expect_facts,
     numbers_from_state,
 )
-from spinney.ensembles.parameters import Checked, Choice, Jobs, Rule
+from spinney.ensembles.parameters import VERBOSE, Checked, Choice, Jobs, Rule
 from spinney.errors import InvalidParameter
 from spinney.model.model import State
 from spinney.results import Result
@@ -35,6 +35,7 @@ SUPER_RULES: Mapping[str, Rule] = {
     "cv": Checked("a number of folds, a splitter, pairs of row numbers, or None"),
     "repeated": Choice(("error", "average")),
     "n_jobs": Jobs(),
+    "verbose": VERBOSE,
 }
 
 
@@ -157,6 +158,8 @@ class SuperLearnerClassifier(SuperLearner, ClassStack):
         What happens if ``cv`` asks about a row more than once.
     n_jobs : int or None
         Processes for members that are not ours; ours use their own ``n_jobs``.
+    verbose : int
+        1 shows a bar in terminals and notebooks.
 
     Attributes
     ----------
@@ -200,6 +203,7 @@ class SuperLearnerClassifier(SuperLearner, ClassStack):
         cv: Any = None,
         repeated: str = "error",
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimators = estimators
         self.combine = combine
@@ -207,6 +211,7 @@ class SuperLearnerClassifier(SuperLearner, ClassStack):
         self.cv = cv
         self.repeated = repeated
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _make_final(self, n_members: int) -> Any:
         if self.combine == "nonnegative" and self.loss == "log_loss":
@@ -245,6 +250,8 @@ class SuperLearnerRegressor(SuperLearner, NumberStack):
         What happens if ``cv`` asks about a row more than once.
     n_jobs : int or None
         Processes for members that are not ours; ours use their own ``n_jobs``.
+    verbose : int
+        1 shows a bar in terminals and notebooks.
 
     Attributes
     ----------
@@ -282,12 +289,14 @@ class SuperLearnerRegressor(SuperLearner, NumberStack):
         cv: Any = None,
         repeated: str = "error",
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimators = estimators
         self.combine = combine
         self.cv = cv
         self.repeated = repeated
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _make_final(self, n_members: int) -> Any:  # noqa: ARG002 - columns are members
         return PoolRegressor(COMBINE[self.combine])

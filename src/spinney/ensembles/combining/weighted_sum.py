@@ -14,7 +14,7 @@ from spinney.ensembles.combining.members import is_fitted, present
 from spinney.ensembles.combining.out_of_fold import ask_out_of_fold
 from spinney.ensembles.combining.prefit import known_classes
 from spinney.ensembles.combining.state import expect_facts, numbers_from_state
-from spinney.ensembles.parameters import Checked, Choice, Jobs, Rule
+from spinney.ensembles.parameters import VERBOSE, Checked, Choice, Jobs, Rule
 from spinney.errors import InvalidModel, InvalidParameter
 from spinney.model.answers import check_width, member_answers
 from spinney.model.model import State
@@ -26,6 +26,7 @@ VOTE_RULES: Mapping[str, Rule] = {
     "cv": Checked("a number of folds, a splitter, pairs of row numbers, or None"),
     "repeated": Choice(("error", "average")),
     "n_jobs": Jobs(),
+    "verbose": VERBOSE,
 }
 
 

@@ -43,6 +43,8 @@ class WeightedVoteClassifier(ClassifierMixin, WeightedVote):
         What happens if ``cv`` asks about a row more than once.
     n_jobs : int or None
         Processes for members that are not ours; ours use their own ``n_jobs``.
+    verbose : int
+        1 shows a bar in terminals and notebooks.
 
     Attributes
     ----------
@@ -79,6 +81,7 @@ class WeightedVoteClassifier(ClassifierMixin, WeightedVote):
         cv: Any = None,
         repeated: str = "error",
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimators = estimators
         self.weights = weights
@@ -86,6 +89,7 @@ class WeightedVoteClassifier(ClassifierMixin, WeightedVote):
         self.cv = cv
         self.repeated = repeated
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(
         self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
@@ -203,6 +207,8 @@ class WeightedVoteRegressor(RegressorMixin, WeightedVote):
         What happens if ``cv`` asks about a row more than once.
     n_jobs : int or None
         Processes for members that are not ours; ours use their own ``n_jobs``.
+    verbose : int
+        1 shows a bar in terminals and notebooks.
 
     Attributes
     ----------
@@ -232,12 +238,14 @@ class WeightedVoteRegressor(RegressorMixin, WeightedVote):
         cv: Any = None,
         repeated: str = "error",
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimators = estimators
         self.weights = weights
         self.cv = cv
         self.repeated = repeated
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(
         self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any

@@ -1,6 +1,6 @@
 """Forests that predict distributions."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -10,9 +10,11 @@ from sklearn.base import RegressorMixin
 from spinney.data.binning import Binner
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
+from spinney.ensembles.forests.growing import join_grown, portions
 from spinney.ensembles.forests.quantile_distribution import ConditionalDistribution, read_levels
 from spinney.ensembles.forests.row_order import in_order_of_targets
 from spinney.ensembles.parameters import (
+    VERBOSE,
     Boolean,
     Checked,
     Choice,
@@ -31,6 +33,7 @@ from spinney.errors import InvalidInput, InvalidParameter
 from spinney.model import Model, Policy, TreeForest
 from spinney.model.forest import Output, TreeSum
 from spinney.model.leaf_rows import LeafRowForest
+from spinney.progress import Progress
 from spinney.randomness import seed_from
 from spinney.resampling.bags import Bags, Bootstrap
 from spinney.resampling.tickets import tickets_of_weights
@@ -79,6 +82,8 @@ class QuantileForestRegressor(QuantileCalibration, RegressorMixin, Estimator):
         Decides the draws.
     n_jobs : int or None
         Threads; None for all this process may use.
+    verbose : int
+        1 shows a bar in terminals and notebooks.
 
     Attributes
     ----------
@@ -121,6 +126,7 @@ class QuantileForestRegressor(QuantileCalibration, RegressorMixin, Estimator):
         "extra_columns": Choice(("error", "ignore")),
         "random_state": Seed(),
         "n_jobs": Jobs(),
+        "verbose": VERBOSE,
     }
     model_: LeafRowForest
 
@@ -142,6 +148,7 @@ class QuantileForestRegressor(QuantileCalibration, RegressorMixin, Estimator):
         extra_columns: str = "error",
         random_state: RandomState = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
         self.max_depth = max_depth
@@ -158,6 +165,7 @@ class QuantileForestRegressor(QuantileCalibration, RegressorMixin, Estimator):
         self.extra_columns = extra_columns
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: TableLike, y: Any, sample_weight: Any = None) -> Self:
         """Grow the trees and note the rows of their leaves.
@@ -301,7 +309,7 @@ class _Growth:
         room = self._n_there() if weights is None else 0
         target = TreeTarget.of_numbers(reading.y, weights, criterion="squared", n_drawn=room)
         settings = ForestSettings(tree=self._limits(n_draws), search=forest.search, shuffle=True)
-        arrays = ranked.grow(target, settings, bags, range(forest.n_estimators))
+        arrays = self._grown(lambda some: ranked.grow(target, settings, bags, some), n_threads)
         trees = TreeForest.from_trees(
             TreeSum(arrays, np.zeros(1)),
             reading.schema,
@@ -318,6 +326,19 @@ class _Growth:
         return LeafRowForest.of_training(
             trees, reading.table, self._counts(bags), facts, n_threads=n_threads
         )
+
+    def _grown(
+        self, grow: Callable[[range], dict[str, AnyArray]], n_threads: int
+    ) -> Mapping[str, AnyArray]:
+        """Grow all trees, a few at a time if somebody looks on; it changes no tree."""
+        wanted = self.forest.n_estimators
+        parts = []
+        with Progress(wanted, "tree", verbose=self.forest.verbose) as progress:
+            few = max(n_threads, -(-wanted // 50)) if progress.is_shown else wanted
+            for some in portions(range(wanted), few):
+                parts.append(grow(some))
+                progress.show(some.stop)
+        return join_grown(parts)
 
     def _counts(self, bags: Bags) -> Iterator[AnyArray]:
         return (bags.counts(range(t, t + 1))[0] for t in range(self.forest.n_estimators))

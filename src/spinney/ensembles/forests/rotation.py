@@ -11,6 +11,7 @@ from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.forests.rotation_trees import RotationGrowth, RotationPlan
 from spinney.ensembles.forests.row_order import in_order_of_targets
 from spinney.ensembles.parameters import (
+    VERBOSE,
     Boolean,
     Checked,
     Choice,
@@ -27,6 +28,7 @@ from spinney.ensembles.trees.limits import n_drawn, weight_of
 from spinney.errors import InvalidInput
 from spinney.model import Model, Policy
 from spinney.model.projection import PlaneForest
+from spinney.progress import at_least
 from spinney.randomness import seed_from
 from spinney.trees.settings import TreeSettings
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
@@ -46,6 +48,7 @@ _RULES: Mapping[str, Rule] = {
     "extra_columns": Choice(("error", "ignore")),
     "random_state": Seed(),
     "n_jobs": Jobs(),
+    "verbose": VERBOSE,
 }
 
 
@@ -80,7 +83,9 @@ class _RotationForest(Estimator):
         )
         reading, _ = in_order_of_targets(read_rows(X, y, sample_weight, intake))
         self._refuse_categories(reading)
-        self._adopt(RotationGrowth(reading, self._plan(params, reading)).forest())
+        growth = RotationGrowth(reading, self._plan(params, reading))
+        with at_least(params["verbose"]):
+            self._adopt(growth.forest())
         return self
 
     def _refuse_categories(self, reading: Reading) -> None:
@@ -154,6 +159,8 @@ class RotationForestClassifier(ClassifierMixin, _RotationForest):
         Decides the draws.
     n_jobs : int or None
         Threads; None for all this process may use.
+    verbose : int
+        1 shows a bar in terminals and notebooks.
 
     Attributes
     ----------
@@ -197,6 +204,7 @@ class RotationForestClassifier(ClassifierMixin, _RotationForest):
         extra_columns: str = "error",
         random_state: RandomState = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
         self.rotation = rotation
@@ -211,6 +219,7 @@ class RotationForestClassifier(ClassifierMixin, _RotationForest):
         self.extra_columns = extra_columns
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -269,6 +278,7 @@ class RotationForestRegressor(RegressorMixin, _RotationForest):
         extra_columns: str = "error",
         random_state: RandomState = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
         self.rotation = rotation
@@ -282,6 +292,7 @@ class RotationForestRegressor(RegressorMixin, _RotationForest):
         self.extra_columns = extra_columns
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.forests.row_order import order_of_rows
-from spinney.ensembles.parameters import BaseLearner, Integer, Jobs, Rule, Seed
+from spinney.ensembles.parameters import VERBOSE, BaseLearner, Integer, Jobs, Rule, Seed
 from spinney.ensembles.selecting.fast_measures import measure_of
 from spinney.ensembles.selecting.measures import Answers, Metric, first_best
 from spinney.ensembles.selecting.members import (
@@ -32,6 +32,7 @@ from spinney.errors import InvalidModel
 from spinney.model import Model
 from spinney.model.member_sum import MemberSum
 from spinney.model.model import State
+from spinney.progress import at_least
 from spinney.randomness import seed_from
 from spinney.resampling.tickets import draw_tickets, rows_of_tickets, tickets_of_weights
 from spinney.results import Result, read_only
@@ -82,12 +83,14 @@ class Bumping(Estimator):
         scoring: Any = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.scoring = scoring
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: TableLike, y: Any, sample_weight: Any = None) -> Self:
         """Fit to all rows and to bootstrap samples, and keep the best fit.
@@ -126,7 +129,8 @@ class Bumping(Estimator):
             (prepared(member, seed, number, self.n_jobs), rows, draws, number, self.scoring)
             for number in range(self.n_estimators + 1)
         ]
-        fits = run_all(_scored_fit, tasks, self.n_jobs)
+        with at_least(self.verbose):
+            fits = run_all(_scored_fit, tasks, self.n_jobs)
         scores = np.array([score for score, _ in fits])
         chosen = first_best(scores)  # of ties the first: the plain fit, if it is one of them
         self._become(fits[chosen][1], reading)
@@ -241,6 +245,7 @@ _RULES: Mapping[str, Rule] = {
     "n_estimators": Integer(1),
     "random_state": Seed(),
     "n_jobs": Jobs(),
+    "verbose": VERBOSE,
 }
 
 
@@ -266,6 +271,8 @@ class BumpingClassifier(ClassifierMixin, Bumping):
         Draws the samples, and seeds a learner that has no seed.
     n_jobs : int or None
         Threads of a learner of ours; others are fitted by so many workers of joblib.
+    verbose : int
+        1 shows a bar in terminals and notebooks.
 
     Attributes
     ----------

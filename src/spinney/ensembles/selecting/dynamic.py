@@ -12,6 +12,7 @@ from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.forests.random_forest import RandomForestClassifier
 from spinney.ensembles.forests.row_order import order_of_rows
 from spinney.ensembles.parameters import (
+    VERBOSE,
     Boolean,
     Checked,
     Choice,
@@ -30,6 +31,7 @@ from spinney.ensembles.selecting.setting_aside import Side, set_aside
 from spinney.ensembles.selecting.space import Space
 from spinney.errors import InvalidParameter
 from spinney.model import Model
+from spinney.progress import at_least
 from spinney.randomness import seed_from
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
@@ -50,6 +52,7 @@ class DynamicSelection(ClassifierMixin, Estimator):
     categorical_features: Any
     random_state: RandomState
     n_jobs: int | None
+    verbose: int
 
     def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the pool, and learn where its members are right.
@@ -106,7 +109,8 @@ class DynamicSelection(ClassifierMixin, Estimator):
         seed = seed_from(self.random_state)
         train, aside = set_aside(reading, self.selection_fraction, seed, groups)
         given = RandomForestClassifier() if self.pool is None else self.pool
-        pool = fitted_pool(given, rows.on(train), classes, seed=seed, n_jobs=self.n_jobs)
+        with at_least(self.verbose):
+            pool = fitted_pool(given, rows.on(train), classes, seed=seed, n_jobs=self.n_jobs)
         return pool, aside
 
     def predict_proba(self, X: TableLike) -> FloatArray:
@@ -171,6 +175,7 @@ _RULES: Mapping[str, Rule] = {
     "categorical_features": Checked("'from_dtype', None, a mask, positions or names"),
     "random_state": Seed(),
     "n_jobs": Jobs(),
+    "verbose": VERBOSE,
 }
 
 
@@ -220,6 +225,8 @@ class DynamicSelectionClassifier(DynamicSelection):
         Seeds a pool that has no seed, and draws the selection set.
     n_jobs : int or None
         Threads of a pool of ours; members of a list are fitted by so many workers of joblib.
+    verbose : int
+        1 shows a bar in terminals and notebooks.
 
     Attributes
     ----------
@@ -272,6 +279,7 @@ class DynamicSelectionClassifier(DynamicSelection):
         categorical_features: Any = "from_dtype",
         random_state: RandomState = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.pool = pool
         self.method = method
@@ -281,6 +289,7 @@ class DynamicSelectionClassifier(DynamicSelection):
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
 
 class _Preset(DynamicSelection):
@@ -298,6 +307,7 @@ class _Preset(DynamicSelection):
         categorical_features: Any = "from_dtype",
         random_state: RandomState = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.pool = pool
         self.k = k
@@ -306,6 +316,7 @@ class _Preset(DynamicSelection):
         self.categorical_features = categorical_features
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
 
 class KNORAEClassifier(_Preset):

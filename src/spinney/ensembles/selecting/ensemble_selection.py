@@ -16,6 +16,7 @@ from spinney.ensembles.forests.random_forest import RandomForestClassifier, Rand
 from spinney.ensembles.gradient.classifier import GradientBoostingClassifier
 from spinney.ensembles.gradient.regressor import GradientBoostingRegressor
 from spinney.ensembles.parameters import (
+    VERBOSE,
     Checked,
     Fraction,
     Integer,
@@ -44,6 +45,7 @@ from spinney.ensembles.weak.foreign import flat_rows
 from spinney.errors import InvalidParameter, refusing
 from spinney.model import Model
 from spinney.model.member_sum import MemberSum
+from spinney.progress import at_least
 from spinney.randomness import seed_from
 from spinney.resampling.keys import BY_TIME
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
@@ -71,6 +73,7 @@ class EnsembleSelection(FiledSelection, Estimator):
         keep: float = 1.0,
         random_state: RandomState = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimators = estimators
         self.cv = cv
@@ -83,6 +86,7 @@ class EnsembleSelection(FiledSelection, Estimator):
         self.keep = keep
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Give the parameters; ``deep``: those of members too, as ``name__parameter``."""
@@ -154,14 +158,16 @@ class EnsembleSelection(FiledSelection, Estimator):
             seed=seed,
             n_jobs=self.n_jobs,
         )
-        heard = hearing.hear(self.cv)
+        with at_least(self.verbose):
+            heard = hearing.hear(self.cv)
         measure = measure_of(heard.answers, self.scoring)
         self.library_, self.selection_path_ = select(
             measure, [member.name for member in members], self._walk(), seed
         )
         chosen = np.flatnonzero(self.weights_)
         if heard.fitted is None:
-            fitted = hearing.fitted(chosen)
+            with at_least(self.verbose):
+                fitted = hearing.fitted(chosen)
         else:
             fitted = [heard.fitted[number] for number in chosen]
         self._become(fitted, reading.schema, reading.target)
@@ -234,6 +240,7 @@ _RULES: Mapping[str, Rule] = {
     "keep": Fraction(),
     "random_state": Seed(),
     "n_jobs": Jobs(),
+    "verbose": VERBOSE,
 }
 
 
@@ -281,6 +288,8 @@ class EnsembleSelectionClassifier(ClassifierMixin, EnsembleSelection):
     n_jobs : int or None
         Threads of members of ours that do not say themselves; other members are fitted by so many
         workers of joblib.
+    verbose : int
+        1 shows a bar in terminals and notebooks.
 
     Attributes
     ----------

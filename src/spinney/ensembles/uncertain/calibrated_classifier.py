@@ -8,13 +8,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from spinney.ensembles.gradient.classifier import GradientBoostingClassifier
-from spinney.ensembles.parameters import BaseLearner, Boolean, Choice, Jobs, Rule, Seed
+from spinney.ensembles.parameters import VERBOSE, BaseLearner, Boolean, Choice, Jobs, Rule, Seed
 from spinney.ensembles.uncertain.around import FOLDS, Around
 from spinney.ensembles.uncertain.calibrating import Calibratable
 from spinney.ensembles.uncertain.curves import METHODS, ClassCurves, merged, raw_scores
 from spinney.ensembles.uncertain.members import fit_members
 from spinney.ensembles.uncertain.rows import GivenRows, divide
 from spinney.errors import InvalidInput, refusing
+from spinney.progress import at_least
 from spinney.randomness import seed_from
 from spinney.resampling.folds import Fold
 from spinney.resampling.keys import BY_TIME
@@ -52,6 +53,8 @@ class CalibratedClassifier(ClassifierMixin, Calibratable, Around):
         Decides folds, and seeds clones whose own ``random_state`` is None.
     n_jobs : int or None
         Clones that are not ours are fitted by so many processes.
+    verbose : int
+        1 shows a bar in terminals and notebooks.
 
     Attributes
     ----------
@@ -91,6 +94,7 @@ class CalibratedClassifier(ClassifierMixin, Calibratable, Around):
         "ensemble": Boolean(),
         "random_state": Seed(),
         "n_jobs": Jobs(),
+        "verbose": VERBOSE,
     }
     classes_: AnyArray
     members_: list[Any]
@@ -105,6 +109,7 @@ class CalibratedClassifier(ClassifierMixin, Calibratable, Around):
         ensemble: bool = False,
         random_state: RandomState = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.method = method
@@ -112,6 +117,7 @@ class CalibratedClassifier(ClassifierMixin, Calibratable, Around):
         self.ensemble = ensemble
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @refusing(time=BY_TIME)
     def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -158,7 +164,8 @@ class CalibratedClassifier(ClassifierMixin, Calibratable, Around):
         alone = once or self.ensemble
         if not alone:
             parts = [*parts, np.arange(len(rows))]
-        fitted = fit_members(base, rows, parts, seed, self.n_jobs)
+        with at_least(self.verbose):
+            fitted = fit_members(base, rows, parts, seed, self.n_jobs)
         self.members_ = fitted if alone else fitted[-1:]
         return fitted[: len(folds)]
 

@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 
 from spinney.ensembles.gradient.classifier import GradientBoostingClassifier
 from spinney.ensembles.parameters import (
+    VERBOSE,
     BaseLearner,
     Boolean,
     Checked,
@@ -23,6 +24,7 @@ from spinney.ensembles.uncertain.around import FOLDS, Around, groups_by
 from spinney.ensembles.uncertain.members import fit_members, shares_said
 from spinney.ensembles.uncertain.rows import GivenRows, divide
 from spinney.errors import refusing
+from spinney.progress import at_least
 from spinney.randomness import Stream, random_bits, seed_from
 from spinney.resampling.folds import Fold
 from spinney.resampling.keys import BY_TIME
@@ -68,6 +70,8 @@ class ConformalClassifier(ClassifierMixin, Around):
         Decides folds and draws, and seeds clones whose own ``random_state`` is None.
     n_jobs : int or None
         Clones that are not ours are fitted by so many processes.
+    verbose : int
+        1 shows a bar in terminals and notebooks.
 
     Attributes
     ----------
@@ -109,6 +113,7 @@ class ConformalClassifier(ClassifierMixin, Around):
         "free": Integer(0),
         "random_state": Seed(),
         "n_jobs": Jobs(),
+        "verbose": VERBOSE,
     }
     classes_: AnyArray
     members_: list[Any]
@@ -126,6 +131,7 @@ class ConformalClassifier(ClassifierMixin, Around):
         free: int = 1,
         random_state: RandomState = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.method = method
@@ -136,6 +142,7 @@ class ConformalClassifier(ClassifierMixin, Around):
         self.free = free
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @refusing(time=BY_TIME)
     def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -177,7 +184,8 @@ class ConformalClassifier(ClassifierMixin, Around):
         parts = [learn for learn, _ in folds]
         if not once:
             parts = [*parts, np.arange(len(rows))]
-        fitted = fit_members(base, rows, parts, self._seed, self.n_jobs)
+        with at_least(self.verbose):
+            fitted = fit_members(base, rows, parts, self._seed, self.n_jobs)
         self.estimator_ = fitted[-1]
         self.members_ = fitted[: len(folds)]
 

@@ -8,6 +8,7 @@ from sklearn.base import RegressorMixin
 from spinney.ensembles.forests.quantile import QuantileForestRegressor
 from spinney.ensembles.gradient.regressor import GradientBoostingRegressor
 from spinney.ensembles.parameters import (
+    VERBOSE,
     BaseLearner,
     Checked,
     Choice,
@@ -26,6 +27,7 @@ from spinney.ensembles.uncertain.interval_makers import (
 )
 from spinney.ensembles.uncertain.rows import GivenRows, divide
 from spinney.errors import InvalidParameter, refusing
+from spinney.progress import at_least
 from spinney.randomness import seed_from
 from spinney.resampling.keys import BY_TIME
 from spinney.typing import FloatArray, RandomState, TableLike
@@ -77,6 +79,8 @@ class ConformalRegressor(RegressorMixin, Around):
         Decides folds and bags, and seeds clones whose own ``random_state`` is None.
     n_jobs : int or None
         Clones that are not ours are fitted by so many processes.
+    verbose : int
+        1 shows a bar in terminals and notebooks.
 
     Attributes
     ----------
@@ -117,6 +121,7 @@ class ConformalRegressor(RegressorMixin, Around):
         "conditional_on": Checked("None, a column of X, or a function from X to labels"),
         "random_state": Seed(),
         "n_jobs": Jobs(),
+        "verbose": VERBOSE,
     }
     intervals_: IntervalMaker
 
@@ -132,6 +137,7 @@ class ConformalRegressor(RegressorMixin, Around):
         conditional_on: Any = None,
         random_state: RandomState = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.method = method
@@ -142,6 +148,7 @@ class ConformalRegressor(RegressorMixin, Around):
         self.conditional_on = conditional_on
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @refusing(time=BY_TIME)
     def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -166,7 +173,8 @@ class ConformalRegressor(RegressorMixin, Around):
         self._check_base(self._base())
         self._check_together()
         rows = self._read(X, y, sample_weight, groups)
-        maker = self._maker(rows, seed_from(self.random_state))
+        with at_least(self.verbose):
+            maker = self._maker(rows, seed_from(self.random_state))
         self.intervals_ = maker
         self.estimator_ = maker.centre
         return self

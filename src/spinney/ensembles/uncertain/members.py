@@ -1,6 +1,6 @@
 """Fitting clones of any estimator, on some of the rows each."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.utils.validation import has_fit_parameter
 from spinney.ensembles.estimator import Learner
 from spinney.ensembles.uncertain.rows import GivenRows
 from spinney.errors import InvalidInput
+from spinney.progress import follow
 from spinney.randomness import Stream, random_bits
 from spinney.typing import AnyArray, FloatArray
 
@@ -32,10 +33,13 @@ def fit_members(
             "an estimator that does, or repeat rows in place of weights."
         )
     members = [_seeded(estimator, seed, number) for number in range(len(parts))]
+    pairs = zip(members, parts, strict=True)
     if isinstance(estimator, Learner):
-        return [_fit(member, rows, part) for member, part in zip(members, parts, strict=True)]
-    work = (delayed(_fit)(member, rows, part) for member, part in zip(members, parts, strict=True))
-    return list(Parallel(n_jobs=n_jobs)(work))
+        fits: Iterable[Any] = (_fit(member, rows, part) for member, part in pairs)
+    else:
+        work = (delayed(_fit)(member, rows, part) for member, part in pairs)
+        fits = Parallel(n_jobs=n_jobs, return_as="generator")(work)
+    return list(follow(fits, len(parts), "fit"))
 
 
 def _fit(member: Any, rows: GivenRows, part: AnyArray) -> Any:
