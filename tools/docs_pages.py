@@ -26,6 +26,8 @@ FROM_THE_ROOT = {
     "CONTRIBUTING.md": "development/contributing.md",
     "CHANGELOG.md": "development/changelog.md",
     "benchmarks/README.md": "development/benchmarks.md",
+    "benchmarks/defaults/results/summary.md": "development/defaults.md",
+    "benchmarks/defaults/variants.md": "development/default-variants.md",
 }
 FAMILIES = {
     "gradient": "Gradient boosting",
