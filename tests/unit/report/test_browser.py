@@ -265,6 +265,16 @@ def test_a_row_is_picked_changed_and_brought_back(open_page, binary):
     assert page.locator("#inputs .field:visible").count() == 1
 
 
+def test_the_curve_of_a_date_has_dates_on_its_axis_and_follows_parts_of_it(open_page, derived):
+    page = open_page(derived[0])
+    page.get_by_label("at", exact=True).focus()
+    low, high = page.locator("#curve text").all_text_contents()[-2:]
+    assert low.startswith("2020-")
+    assert high.startswith("2022-")
+    path = page.locator("#curve path").get_attribute("d")
+    assert len({step.split()[1] for step in path.split("L")[1:]}) > 10
+
+
 def test_tables_sort_by_number_and_by_text(open_page, binary):
     page = open_page(binary[0])
     heading = page.locator("#data thead button", has_text="Missing")

@@ -50,8 +50,8 @@ function drawWaterfall(place, title, found, base) {
   place.replaceChildren(element("h3", {}, title), list);
 }
 
-// What the model would say of this row at every value of one feature.
-function drawCurve(place, title, points, current) {
+// What the model would say of this row at every value of one feature; textOf writes such a value.
+function drawCurve(place, title, points, current, textOf) {
   const width = 380;
   const height = 170;
   const xs = points.map((point) => point.x);
@@ -74,8 +74,8 @@ function drawCurve(place, title, points, current) {
     svg("line", { x1: 46, x2: 370, y1: 142, y2: 142, class: "axis" }),
     svg("text", { x: 40, y: 140, "text-anchor": "end" }, shown(least, 3)),
     svg("text", { x: 40, y: 18, "text-anchor": "end" }, shown(most, 3)),
-    svg("text", { x: 46, y: 158 }, shown(low, 3)),
-    svg("text", { x: 370, y: 158, "text-anchor": "end" }, shown(high, 3)),
+    svg("text", { x: 46, y: 158 }, textOf(low)),
+    svg("text", { x: 370, y: 158, "text-anchor": "end" }, textOf(high)),
     svg("path", { d: path, class: "line one" }),
   );
   if (current.x >= low && current.x <= high) {

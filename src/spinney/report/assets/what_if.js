@@ -271,7 +271,9 @@ function startPanel(data) {
       points.push({ x: asked[feature], y: model.predict(asked)[output] });
     }
     const current = { x: state.values[feature], y: predictions[output] };
-    drawCurve(place, `This row, by ${features[feature].name}`, points, current);
+    const isTime = features[feature].kind === "date" || features[feature].kind === "datetime";
+    const written = (x) => (isTime ? isoOf(x, "date") : shown(x, 3));
+    drawCurve(place, `This row, by ${features[feature].name}`, points, current, written);
   }
 
   // The page checks itself: every embedded row, against what the compiled model said.

@@ -48,7 +48,7 @@ def dependence_section(subject: Subject, ranking: AnyArray) -> Section:
 def _output(subject: Subject, names: tuple[str, ...]) -> tuple[int | None, str]:
     """Choose what is drawn: the second of two classes, the most frequent of more."""
     if len(names) == 1:
-        what = "the prediction" if names[0] == "prediction" else f"the {names[0]}"
+        what = "the mean of the forest" if names[0] == "mean" else f"the {names[0]}"
         return None, f"P({names[0]})" if subject.classes else what
     place = int(subject.predictions.mean(axis=0).argmax())
     if subject.task == "binary":

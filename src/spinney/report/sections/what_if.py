@@ -21,7 +21,7 @@ def reason_against(subject: Subject) -> str | None:
     """Say why the page cannot answer by itself; None if it can."""
     forest = subject.forest
     if forest is None:
-        return f"the model of a {type(subject.fitted).__name__} is no plain sum of trees"
+        return f"the model of {type(subject.fitted).__name__} is no plain sum of trees"
     if not len(forest):
         return "the model has no trees: every row is predicted alike"
     size = embedded_bytes(trees_of_page(forest)) + derivation_bytes(forest)
