@@ -135,9 +135,8 @@ def _dependence(
         if X is not None or not str(problem).startswith("X=None"):
             raise
         raise InvalidInput(
-            f"--feature {name!r}: this model cannot tell its dependence without rows, as its trees "
-            f"split on what is derived from features. Give some: spinney explain "
-            f"{arguments.model} DATA --feature {name!r}"
+            f"--feature {name!r}: this model tells its dependence on it only over rows. Give some: "
+            f"spinney explain {arguments.model} DATA --feature {name!r}"
         ) from problem
 
 
