@@ -55,7 +55,7 @@ def test_a_second_interrupt_keeps_the_rounds_of_the_model(monkeypatch):
     )
     with pytest.warns(InterruptedFit) as told:
         booster.fit(X, Y)
-    assert [str(one.message)[:24] for one in told] == ["fit was interrupted afte"] * 2
+    assert ["interrupted after" in str(one.message) for one in told] == [True, True]
     assert booster.n_iter_ == 2
     assert booster.stopped_by_ == "interrupt"
 
