@@ -1,15 +1,18 @@
 """What forests of classes and forests of numbers say."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from spinney.ensembles.forests.forest import Forest
+from spinney.ensembles.forests.growing import hard_votes
 from spinney.ensembles.forests.uncertainty import standard_errors
 from spinney.ensembles.trees.growing import ONE_TARGET
 from spinney.ensembles.trees.several_labels import SeveralLabels, logarithms
-from spinney.errors import InvalidInput
+from spinney.errors import InvalidInput, InvalidModel
+from spinney.model.model import State
 from spinney.theory.forests import Strength, forest_strength
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -71,6 +74,23 @@ class ClassForest(SeveralLabels, ClassifierMixin, Forest):
         if several is None:
             return answers
         return np.hstack([answers[:, : len(of), place] for place, of in enumerate(several)])
+
+    def _attributes(self) -> State:
+        meta, arrays = super()._attributes()
+        return meta, arrays if self._shares is None else arrays | {"shares": self._shares}
+
+    def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+        shares, votes = arrays.get("shares"), self.model_.arrays["values"]
+        if shares is not None and (
+            shares.dtype != "<f8"
+            or shares.shape != votes.shape
+            or not np.isfinite(shares).all()
+            or not np.array_equal(hard_votes(shares), votes)
+        ):
+            raise InvalidModel("the shares of classes beside the model are not those it votes by")
+        others = {name: array for name, array in arrays.items() if name != "shares"}
+        super()._adopt_attributes(meta, others)
+        self._shares = None if shares is None else shares.copy()
 
     def strength(self, X: TableLike, y: Any) -> Strength:
         """Compute Breiman's strength and correlation of the trees, and the bound they give.

@@ -22,10 +22,11 @@ from spinney.ensembles.forests.out_of_bag import OutOfBag
 from spinney.ensembles.forests.paths import decision_paths
 from spinney.ensembles.forests.rows import ForestRows, read_forest_rows
 from spinney.ensembles.forests.tree_views import TreeViews
+from spinney.ensembles.forests.warm_start import check_goes_on
 from spinney.ensembles.trees.growing import ONE_TARGET, why_one_target
 from spinney.ensembles.trees.several_labels import SeveralLabels, growing_parameters
 from spinney.ensembles.uncertain.out_of_bag import OutOfBagCalibration
-from spinney.errors import InvalidInput, InvalidParameter
+from spinney.errors import InvalidParameter
 from spinney.model import Model, TreeForest
 from spinney.progress import Progress
 from spinney.randomness import seed_from
@@ -45,6 +46,8 @@ class Forest(OutOfBagCalibration, BagKeeper):
     _model_class: ClassVar[type[Model]] = TreeForest
     model_: TreeForest
     verbose: int
+    _shares: FloatArray | None = None
+    """Of the classes in each node, where the values of the model are votes."""
 
     def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Grow the trees.
@@ -101,25 +104,14 @@ class Forest(OutOfBagCalibration, BagKeeper):
         )
 
     def _check_same(self, rows: ForestRows, params: Mapping[str, Any]) -> None:
-        """Refuse to go on with a forest of other data."""
+        """Refuse to go on with fewer trees, or with a forest of other data."""
         wanted, there = params["n_estimators"], len(self.model_)
         if wanted != "auto" and wanted < there:
             raise InvalidParameter(
                 f"n_estimators={wanted} must be larger or equal to len(estimators_)={there} when "
                 "warm_start==True. Ask for more trees, or set warm_start=False to begin anew."
             )
-        reading = rows.reading
-        if not (
-            reading.schema == self.model_.schema
-            and reading.target.same_as(self.model_.target)
-            and rows.recipe.n_rows == self._known.recipe.n_rows
-            and rows.recipe.sampler == self._known.recipe.sampler
-        ):
-            raise InvalidInput(
-                "warm_start=True goes on with the forest of an earlier fit, but X, y, the number "
-                "of rows or the sampler are not those it was grown with. Give the same data, or "
-                "set warm_start=False to begin anew."
-            )
+        check_goes_on(self.model_, self._known, rows)
 
     def _watch(self, grower: Grower, params: Mapping[str, Any]) -> OutOfBag | None:
         """Make the judge of rows out of bags, if one is needed."""
@@ -135,10 +127,10 @@ class Forest(OutOfBagCalibration, BagKeeper):
         parts: list[Any] = []
         n_grown = 0
         if goes_on:
-            parts.append(parts_of(self.model_))
+            parts.append(parts_of(self.model_, self._shares))
             n_grown = len(self.model_)
             if watch is not None:
-                watch.add(self.model_, grower.bags, 0, grower.n_threads)
+                watch.add(grower.freeze(parts[0]), grower.bags, 0, grower.n_threads)
         last = AUTO_MOST if wanted == "auto" else wanted
         part = None
         with Progress(last, "tree", first=n_grown, verbose=self.verbose) as progress:
@@ -153,9 +145,11 @@ class Forest(OutOfBagCalibration, BagKeeper):
                     part = grower.freeze(arrays)
                     watch.add(part, grower.bags, some.start, grower.n_threads)
                 progress.show(n_grown)
-        if len(parts) == 1:
-            return self.model_ if goes_on else part or grower.freeze(parts[0])
-        return grower.freeze(join_grown(parts))
+        if len(parts) > 1:
+            part = None
+        whole = join_grown(parts)
+        self._shares = whole["values"] if grower.votes_hard else None
+        return part or grower.freeze(whole)
 
     def _step(self, grower: Grower, wanted: int | str, *, is_shown: bool) -> int:
         """Count the trees grown at a time; it changes no tree."""
@@ -199,9 +193,14 @@ class Forest(OutOfBagCalibration, BagKeeper):
 
     @property
     def estimators_(self) -> TreeViews:
-        """The trees as fitted estimators, made when they are asked for."""
+        """The trees as fitted estimators, made when they are asked for.
+
+        They give shares of classes where they vote too. Impurities of trees of numbers are NaN:
+        they need the training rows.
+        """
         check_is_fitted(self)
-        return TreeViews(self.model_, self.get_params(deep=False), self._known.recipe.seed)
+        seed = self._known.recipe.seed
+        return TreeViews(self.model_, self.get_params(deep=False), seed, self._shares)
 
     @property
     def n_outputs_(self) -> int:

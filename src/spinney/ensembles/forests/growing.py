@@ -2,12 +2,13 @@
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from spinney.ensembles.constraints import tree_directions
+from spinney.ensembles.fitting import Reading
 from spinney.ensembles.forests.rows import ForestRows
 from spinney.ensembles.forests.rules import (
     CLASS_CRITERIA,
@@ -16,7 +17,7 @@ from spinney.ensembles.forests.rules import (
     TWO_CLASS_CRITERIA,
 )
 from spinney.ensembles.sharing import ranks_of
-from spinney.ensembles.trees.growing import number_target
+from spinney.ensembles.trees.growing import Scales, number_target
 from spinney.ensembles.trees.limits import n_drawn
 from spinney.errors import InvalidInput, InvalidParameter, SmallWeights
 from spinney.model import Policy, TreeForest
@@ -33,7 +34,7 @@ from spinney.trees.ranked import (
 )
 from spinney.trees.settings import TreeSettings
 from spinney.trees.structure import cut_below
-from spinney.typing import AnyArray
+from spinney.typing import AnyArray, FloatArray
 
 _SAME = 1.0 + 2.0**-40
 """Prices that differ by less are the same."""
@@ -57,6 +58,8 @@ class Grower:
     n_threads: int
     features: FeatureDraws
     """Which features each tree may split on."""
+    scales: Scales
+    """What weights and targets were divided by to grow."""
 
     def grow(self, trees: range) -> dict[str, AnyArray]:
         """Grow some trees, by their numbers."""
@@ -65,15 +68,16 @@ class Grower:
         if self.bags.unit != 1:  # rows were counted in units: back to rows
             arrays["weight"] = arrays["weight"] / self.bags.unit
             arrays["gain"] = arrays["gain"] / self.bags.unit
+        arrays = self.scales.restored(arrays)
         if self.price > 0:
             arrays = pruned(arrays, self.price)
-        if self.votes_hard:
-            arrays["values"] = hard_votes(arrays["values"])
         return arrays
 
     def freeze(self, arrays: Mapping[str, AnyArray]) -> TreeForest:
-        """Make a model of trees."""
+        """Make a model of trees; they vote from here on, if votes are hard."""
         reading = self.rows.reading
+        if self.votes_hard:
+            arrays = {**arrays, "values": hard_votes(arrays["values"])}
         return TreeForest.from_trees(
             TreeSum(arrays, np.zeros(self.target.width)),
             reading.schema,
@@ -102,17 +106,20 @@ def make_grower(rows: ForestRows, params: Mapping[str, Any], n_threads: int) -> 
     """Rank the table and put the targets on their grids."""
     reading, bags = rows.reading, rows.recipe.bags()
     table = ranks_of(reading.table, reading.weights, params.get("max_bins", 255), n_threads)
+    own = replace(reading, weights=rows.tree_weights)
+    scales = Scales.of(own, params["criterion"])
     return Grower(
         rows,
         table,
-        _target(rows, params["criterion"], bags),
-        _settings(rows, params, bags),
+        _target(own, scales, params["criterion"], bags),
+        _settings(rows, params, bags, scales),
         bags,
         Policy(unseen=params["unseen"], extra=params["extra_columns"]),
         price=_price(rows, params),
         votes_hard=params.get("voting") == "hard",
         n_threads=n_threads,
         features=feature_draws(rows, params),
+        scales=scales,
     )
 
 
@@ -123,10 +130,11 @@ def feature_draws(rows: ForestRows, params: Mapping[str, Any]) -> FeatureDraws:
     return FeatureDraws(n_features, drawn or n_features, rows.recipe.seed)
 
 
-def _target(rows: ForestRows, criterion: str, bags: Bags) -> TreeTarget:
-    y, weights = rows.reading.y, rows.tree_weights
-    if rows.reading.target.classes is not None:
-        n_classes = rows.reading.target.n_outputs
+def _target(reading: Reading, scales: Scales, criterion: str, bags: Bags) -> TreeTarget:
+    near = scales.near_one(reading)
+    y, weights = near.y, near.weights
+    if reading.target.classes is not None:
+        n_classes = reading.target.n_outputs
         if criterion in TWO_CLASS_CRITERIA and n_classes > 2:
             raise InvalidInput(
                 f"criterion={criterion!r} takes two classes, but y has {n_classes}. Use 'gini' or "
@@ -152,7 +160,9 @@ def _check_poisson(y: AnyArray) -> None:
         )
 
 
-def _settings(rows: ForestRows, params: Mapping[str, Any], bags: Bags) -> ForestSettings:
+def _settings(
+    rows: ForestRows, params: Mapping[str, Any], bags: Bags, scales: Scales
+) -> ForestSettings:
     """Give the limits of trees; their weights are in the units of the bags."""
     total, unit = rows.total, bags.unit
     split = _limit(params["min_samples_split"], total, least=2)
@@ -185,7 +195,10 @@ def _settings(rows: ForestRows, params: Mapping[str, Any], bags: Bags) -> Forest
         params["monotonic_cst"], reading.schema, reading.target, params["criterion"]
     )
     return ForestSettings(
-        tree=tree, search=params.get("search", "random"), shuffle=True, directions=signs
+        tree=scales.limits(tree),
+        search=params.get("search", "random"),
+        shuffle=True,
+        directions=signs,
     )
 
 
@@ -212,8 +225,9 @@ def pruned(arrays: Mapping[str, AnyArray], price: float) -> dict[str, AnyArray]:
 
 def _limit(limit: float, total: float, *, least: int) -> float:
     """Give a limit as a weight; 0 where it is none, as any child has a row."""
-    weight = limit * total if isinstance(limit, float | np.floating) else float(limit)
-    return 0.0 if weight <= least else weight
+    if isinstance(limit, float | np.floating):
+        return float(limit) * total
+    return 0.0 if limit <= least else float(limit)
 
 
 def hard_votes(values: AnyArray) -> AnyArray:
@@ -252,10 +266,12 @@ def join_grown(parts: Sequence[dict[str, AnyArray]]) -> Mapping[str, AnyArray]:
     return joined
 
 
-def parts_of(forest: TreeForest) -> dict[str, AnyArray]:
-    """Take a model apart into what ``join_grown`` joins."""
+def parts_of(forest: TreeForest, shares: FloatArray | None = None) -> dict[str, AnyArray]:
+    """Take a model apart into what ``join_grown`` joins; shares: of classes, if it has votes."""
     names = (*NODE_ARRAYS, "category_sets", "tree_start")
     arrays = {name: forest.arrays[name] for name in names}
+    if shares is not None:
+        arrays["values"] = shares
     return arrays | {"threshold": forest.arrays["threshold"].astype(np.float64)}
 
 

@@ -11,6 +11,7 @@ from spinney.data.table import Table
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.forests.isolation_trees import IsolationPlan, grow_isolation
+from spinney.ensembles.forests.percentile import weighted_percentile
 from spinney.ensembles.parameters import (
     Boolean,
     Checked,
@@ -51,8 +52,8 @@ class IsolationForest(OutlierMixin, Estimator):
     max_samples : "auto", int or float
         Rows per tree; "auto" for 256, a float for a share of the rows; never more than there are.
     contamination : "auto" or float
-        Share of rows in the training table to call anomalies, up to 0.5; "auto" calls every row
-        with a score above one half an anomaly.
+        Share of rows in the training table to call anomalies, up to 0.5, counted by their weights;
+        "auto" calls every row with a score above one half an anomaly.
     max_features : int or float
         Features drawn for each tree; a float is a share of them.
     bootstrap : bool
@@ -176,7 +177,7 @@ class IsolationForest(OutlierMixin, Estimator):
             table = before.conform(X, type(self).__name__)
             table = table if reading.kept is None else table.take(reading.kept)
         self._adopt(grow_isolation(table, reading, self._plan(reading), before=before))
-        self.offset_ = self._offset(table)
+        self.offset_ = self._offset(table, reading.weights)
         return self
 
     def score_samples(self, X: TableLike) -> FloatArray:
@@ -249,12 +250,12 @@ class IsolationForest(OutlierMixin, Estimator):
             )
         return min(int(self.max_samples), n_rows)
 
-    def _offset(self, table: Table) -> float:
-        """Find the score below which the right share of the training rows lies."""
+    def _offset(self, table: Table, weights: FloatArray | None) -> float:
+        """Find the score below which the right share of the training rows, by weight, lies."""
         if isinstance(self.contamination, str):
             return -0.5
         scores = -self.model_.scores(table, n_threads=self._n_threads())
-        return float(np.percentile(scores, 100.0 * self.contamination))
+        return weighted_percentile(scores, 100.0 * self.contamination, weights)
 
     def _attributes(self) -> State:
         """Give the offset, and the seed of further trees."""

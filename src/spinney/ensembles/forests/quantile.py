@@ -1,7 +1,7 @@
 """Forests that predict distributions."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -27,6 +27,7 @@ from spinney.ensembles.parameters import (
     Seed,
     either,
 )
+from spinney.ensembles.trees.growing import Scales
 from spinney.ensembles.trees.limits import n_drawn, weight_of
 from spinney.ensembles.uncertain.quantile import QuantileCalibration
 from spinney.errors import InvalidInput, InvalidParameter
@@ -307,11 +308,15 @@ class _Growth:
         ranked = RankedTable(reading.table, binner, weights=reading.weights, n_threads=n_threads)
         bags, n_draws, weights = self._bags()
         room = self._n_there() if weights is None else 0
-        target = TreeTarget.of_numbers(reading.y, weights, criterion="squared", n_drawn=room)
-        settings = ForestSettings(tree=self._limits(n_draws), search=forest.search, shuffle=True)
-        arrays = self._grown(lambda some: ranked.grow(target, settings, bags, some), n_threads)
+        own = replace(reading, weights=weights)
+        scales = Scales.of(own, "squared_error")
+        near = scales.near_one(own)
+        target = TreeTarget.of_numbers(near.y, near.weights, criterion="squared", n_drawn=room)
+        limits = scales.limits(self._limits(n_draws))
+        settings = ForestSettings(tree=limits, search=forest.search, shuffle=True)
+        arrays = dict(self._grown(lambda some: ranked.grow(target, settings, bags, some), n_threads))
         trees = TreeForest.from_trees(
-            TreeSum(arrays, np.zeros(1)),
+            TreeSum(scales.restored(arrays), np.zeros(1)),
             reading.schema,
             reading.target,
             binner.features,

@@ -8,6 +8,7 @@ from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from spinney.model import TreeForest
 from spinney.randomness import Stream, random_bits
+from spinney.typing import FloatArray
 
 _NOT_OF_TREES = ("n_jobs", "random_state", "class_weight", "categorical_features")
 
@@ -36,8 +37,16 @@ class Views(Sequence[Any]):
 class TreeViews(Views):
     """Fitted trees that share the forest's arrays; each is a ``DecisionTree...`` of ours."""
 
-    def __init__(self, model: TreeForest, parameters: dict[str, Any], seed: int) -> None:
+    def __init__(
+        self,
+        model: TreeForest,
+        parameters: dict[str, Any],
+        seed: int,
+        shares: FloatArray | None = None,
+    ) -> None:
+        """Take the trees; shares: of the classes in each node, if the model has votes."""
         self._model, self._parameters, self._seed = model, parameters, seed
+        self._shares = shares
 
     def __len__(self) -> int:
         return len(self._model)
@@ -48,5 +57,13 @@ class TreeViews(Views):
         known = [name for name in kind._get_param_names() if name not in _NOT_OF_TREES]  # noqa: SLF001
         own = {name: self._parameters[name] for name in known if name in self._parameters}
         tree = kind(**own, random_state=random_bits(self._seed, Stream.ROWS, place) >> 33)
-        tree._adopt(self._model[place : place + 1])  # noqa: SLF001 - how a model becomes an estimator
+        tree._adopt(self._one(place))  # noqa: SLF001 - how a model becomes an estimator
         return tree
+
+    def _one(self, place: int) -> TreeForest:
+        one = self._model[place : place + 1]
+        if self._shares is None:
+            return one
+        first, last = self._model.arrays["tree_start"][place : place + 2]
+        arrays = {**one.arrays, "values": self._shares[first:last]}
+        return TreeForest(one.schema, one.target, arrays, output=one.output, policy=one.policy)

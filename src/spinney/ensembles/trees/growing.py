@@ -132,11 +132,11 @@ class Scales:
     @classmethod
     def of(cls, reading: Reading, criterion: str) -> "Scales":
         """Find them; 0 for numbers that are near enough."""
-        weights = 0 if reading.weights is None else _far_exponent(reading.weights)
+        weights = 0 if reading.weights is None else far_exponent(reading.weights)
         if reading.target.task == "classification":
             return cls(weights)
         power = 2 if NUMBER_CRITERIA[criterion] == "squared" else 1
-        return cls(weights, _far_exponent(reading.y), power)
+        return cls(weights, far_exponent(reading.y), power)
 
     def near_one(self, reading: Reading) -> Reading:
         """Scale what was read."""
@@ -168,7 +168,14 @@ class Scales:
         }
 
 
-def _far_exponent(numbers: FloatArray) -> int:
+def far_exponent(numbers: FloatArray) -> int:
+    """Give the power of two that the largest number is near to; 0 if its squares are no trouble.
+
+    Examples
+    --------
+    >>> far_exponent(np.array([3.0])), far_exponent(np.array([3.0 * 2.0**500]))
+    (0, 502)
+    """
     exponent = math.frexp(float(np.abs(numbers).max(initial=0.0)))[1]
     return exponent if abs(exponent) > _FAR else 0
 

@@ -1,0 +1,46 @@
+"""Forests of targets and weights whose squares are beyond all floats."""
+
+import numpy as np
+import pytest
+
+from spinney import ExtraTreesRegressor, QuantileForestRegressor, RandomForestRegressor
+from spinney.io.save_load import from_bytes, to_bytes
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(200, 4))
+Y = np.abs(X[:, 0] + RNG.normal(size=200))
+FAR = [2.0**530, 2.0**-530]
+KINDS = [RandomForestRegressor, ExtraTreesRegressor, QuantileForestRegressor]
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda k: k.__name__)
+
+
+@every_kind
+@pytest.mark.parametrize("far", FAR)
+def test_a_power_of_two_changes_no_split(kind, far):
+    forests = [kind(5, bootstrap=False, random_state=0).fit(X, Y * scale) for scale in (1.0, far)]
+    near, distant = (forest.predict(X) for forest in forests)
+    assert np.array_equal(near * far, distant)
+    assert from_bytes(to_bytes(forests[1])).model_ == forests[1].model_
+
+
+@every_kind
+@pytest.mark.parametrize("far", [1e200, 1e-200])
+def test_so_do_weights(kind, far):
+    settings = {"bootstrap": False, "random_state": 0, "min_samples_leaf": 0.02}
+    near = kind(3, **settings).fit(X, Y, np.full(200, 1.0))
+    distant = kind(3, **settings).fit(X, Y, np.full(200, far))
+    assert distant.predict(X) == pytest.approx(near.predict(X))
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
+@pytest.mark.parametrize("far", FAR)
+def test_scores_and_standard_errors_are_numbers(criterion, far):
+    forest = RandomForestRegressor(60, criterion=criterion, random_state=0, oob_score=True)
+    forest.fit(X, Y)
+    usual, (_, error) = forest.oob_score_, forest.predict(X, return_std=True)
+    forest.fit(X, Y * far)
+    assert forest.oob_score_ == pytest.approx(usual, abs=0.1)
+    assert np.nanmax(forest.oob_prediction_ / far) <= Y.max()
+    _, distant = forest.predict(X, return_std=True)
+    assert np.mean(distant / far) == pytest.approx(np.mean(error), rel=0.2)
+    assert forest.feature_importances_.sum() == pytest.approx(1.0)
