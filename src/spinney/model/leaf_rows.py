@@ -153,6 +153,16 @@ class LeafRowForest(Model):
         drawn[self.arrays["row"], tree] = True
         return np.asarray(~drawn[self.arrays["place"]])
 
+    def samples(self) -> list[AnyArray]:
+        """List the rows of each tree by their numbers in what was given, as often as counted."""
+        given = np.flatnonzero(self.arrays["place"] >= 0)
+        number = np.empty(self.n_rows, np.int64)
+        number[self.arrays["place"][given]] = given
+        ends = self.arrays["entry_start"][self.trees.arrays["tree_start"]]
+        rows, times = number[self.arrays["row"]], self.arrays["times"]
+        spans = [slice(*span) for span in zip(ends[:-1], ends[1:], strict=True)]
+        return [np.sort(np.repeat(rows[span], times[span])) for span in spans]
+
     def _by_leaves(
         self, table: Table, levels: FloatArray, drawn: AnyArray | None, n_threads: int
     ) -> FloatArray:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney.data.weights import read_weights
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.results import Result
 from spinney.theory.checks import number_array
@@ -57,7 +58,7 @@ class Strength(Result):
         return f"Strength and correlation of trees, on {self.n_rows} rows they did not see"
 
 
-def forest_strength(votes: Any, out_of_bag: Any, y: Any) -> Strength:
+def forest_strength(votes: Any, out_of_bag: Any, y: Any, sample_weight: Any = None) -> Strength:
     """Compute the strength and the correlation of trees from votes on rows they did not see.
 
     Parameters
@@ -68,6 +69,8 @@ def forest_strength(votes: Any, out_of_bag: Any, y: Any) -> Strength:
         Whether the tree did not see the row; other votes are not looked at.
     y : (n_rows,) whole numbers
         The right classes.
+    sample_weight : (n_rows,) numbers, optional
+        How often each row counts.
 
     Returns
     -------
@@ -85,26 +88,33 @@ def forest_strength(votes: Any, out_of_bag: Any, y: Any) -> Strength:
     (0.5556, 0.0)
     """
     voted, unseen, right = _votes(votes, out_of_bag, y)
+    weights = read_weights(sample_weight, len(right))
+    if weights is None:
+        weights = np.ones(len(right))
     n_classes = int(max(voted.max(), right.max())) + 1
     asked = unseen.sum(axis=1)
-    known = asked > 0
+    known = (asked > 0) & (weights > 0)
+    if not known.any():
+        raise InvalidInput("No row with a weight is out of some tree's bag: there are no margins.")
+    voted, unseen, right, weights = voted[known], unseen[known], right[known], weights[known]
     shares = np.stack([(unseen & (voted == k)).sum(axis=1) for k in range(n_classes)], axis=1)
-    shares = shares[known] / asked[known, np.newaxis]
+    shares = shares / asked[known, np.newaxis]
     rows = np.arange(len(shares))
-    own = shares[rows, right[known]]
-    shares[rows, right[known]] = -1.0
+    own = shares[rows, right]
+    shares[rows, right] = -1.0
     rival = shares.argmax(axis=1)
     margins = own - shares[rows, rival]
-    p1 = _rates(voted[known] == right[known, np.newaxis], unseen[known])
-    p2 = _rates(voted[known] == rival[:, np.newaxis], unseen[known])
+    p1 = _rates(voted == right[:, np.newaxis], unseen, weights)
+    p2 = _rates(voted == rival[:, np.newaxis], unseen, weights)
     deviation = float(np.sqrt(np.maximum(p1 + p2 - (p1 - p2) ** 2, 0.0)).mean())
-    variance = float(margins.var())
+    strength = float(np.average(margins, weights=weights))
+    variance = float(np.average((margins - strength) ** 2, weights=weights))
     return Strength(
-        strength=float(margins.mean()),
+        strength=strength,
         correlation=variance / deviation**2 if deviation > 0 else 0.0,
         margin_variance=variance,
         tree_deviation=deviation,
-        error=float((margins < 0).mean()),
+        error=float(np.average(margins < 0, weights=weights)),
         n_rows=len(margins),
     )
 
@@ -123,11 +133,12 @@ def _votes(votes: Any, out_of_bag: Any, y: Any) -> tuple[AnyArray, AnyArray, Any
     return voted.astype(np.int64), unseen, right.astype(np.int64)
 
 
-def _rates(hits: AnyArray, unseen: AnyArray) -> FloatArray:
-    """Give for each tree with rows out of its bag the share of hits among them."""
-    counted = unseen.sum(axis=0)
+def _rates(hits: AnyArray, unseen: AnyArray, weights: FloatArray) -> FloatArray:
+    """Give for each tree with rows out of its bag the share of hits among them, by weight."""
+    counted = np.einsum("i,ib->b", weights, unseen.astype(np.float64))
     some = counted > 0
-    rates: FloatArray = (hits & unseen).sum(axis=0)[some] / counted[some]
+    hit = np.einsum("i,ib->b", weights, (hits & unseen).astype(np.float64))
+    rates: FloatArray = hit[some] / counted[some]
     return rates
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import DataConversionWarning
 from sklearn.datasets import load_iris
 from sklearn.metrics import accuracy_score, f1_score, mean_absolute_error, r2_score
 
@@ -179,5 +180,23 @@ def test_strength_is_that_of_the_votes_and_bounds_the_error():
     assert found == wanted
     assert found.error <= 1 - forest.oob_score_ + 0.02  # ties count as right there
     assert found.error < found.bound
-    with pytest.raises(InvalidInput, match="y does not fit"):
+    with pytest.raises(InvalidInput, match="has the label 6, which the forest was not fitted on"):
         forest.strength(data.X, data.y + 5)
+
+
+def test_strength_takes_what_fit_took():
+    data = make_twonorm(300, random_state=0)
+    column = data.y.reshape(-1, 1)
+    forest = RandomForestClassifier(30, random_state=0)
+    with pytest.warns(DataConversionWarning):
+        forest.fit(data.X, column)
+    with pytest.warns(DataConversionWarning):
+        found = forest.strength(data.X, column)
+    assert found == forest.strength(data.X, data.y)
+    labels = np.where(np.arange(300) < 9, 7, data.y)  # a label of rows without weight
+    weights = np.where(labels == 7, 0, 1)
+    forest.fit(data.X, labels, weights)
+    found = forest.strength(data.X, labels, weights)
+    alone = RandomForestClassifier(30, random_state=0).fit(data.X[9:], data.y[9:])
+    assert found == alone.strength(data.X[9:], data.y[9:])
+    assert found == forest.strength(data.X, labels)

@@ -69,6 +69,20 @@ def test_trees_that_agree_are_fully_correlated_and_perfect_trees_are_not_at_all(
     assert same.to_frame()["quantity"].tolist()[0] == "strength"
 
 
+def test_weights_are_repetitions_of_rows():
+    rng = np.random.default_rng(0)
+    votes, y = rng.integers(0, 3, (40, 15)), rng.integers(0, 3, 40)
+    unseen, weights = rng.random((40, 15)) < 0.4, rng.integers(0, 4, 40)
+    rows = np.repeat(np.arange(40), weights)
+    weighed = forest_strength(votes, unseen, y, weights)
+    repeated = forest_strength(votes[rows], unseen[rows], y[rows])
+    for name in ("strength", "correlation", "margin_variance", "tree_deviation", "error"):
+        assert getattr(weighed, name) == pytest.approx(getattr(repeated, name)), name
+    assert weighed.strength != forest_strength(votes, unseen, y).strength
+    with pytest.raises(InvalidInput, match="no margins"):
+        forest_strength(votes, unseen & (np.arange(40) > 0)[:, None], y, np.arange(40) == 0)
+
+
 def test_votes_that_do_not_fit_are_refused():
     with pytest.raises(InvalidInput, match="do not fit"):
         forest_strength(np.zeros((3, 2)), np.ones((3, 3)), np.zeros(3))

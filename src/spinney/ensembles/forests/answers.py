@@ -6,12 +6,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from spinney.data.target import read_labels
+from spinney.data.weights import read_weights
 from spinney.ensembles.forests.forest import Forest
 from spinney.ensembles.forests.growing import hard_votes
 from spinney.ensembles.forests.uncertainty import standard_errors
 from spinney.ensembles.trees.growing import ONE_TARGET
 from spinney.ensembles.trees.several_labels import SeveralLabels, logarithms
-from spinney.errors import InvalidInput, InvalidModel
+from spinney.errors import InvalidInput, InvalidModel, shorten
 from spinney.model.model import State
 from spinney.theory.forests import Strength, forest_strength
 from spinney.typing import AnyArray, FloatArray, TableLike
@@ -92,13 +94,15 @@ class ClassForest(SeveralLabels, ClassifierMixin, Forest):
         super()._adopt_attributes(meta, others)
         self._shares = None if shares is None else shares.copy()
 
-    def strength(self, X: TableLike, y: Any) -> Strength:
+    def strength(self, X: TableLike, y: Any, sample_weight: Any = None) -> Strength:
         """Compute Breiman's strength and correlation of the trees, and the bound they give.
 
         Parameters
         ----------
         X, y : the table and labels the forest was fitted on
-            Trees vote on the rows that they did not see.
+            Trees vote on the rows that they did not see. Rows that had no weight do not count.
+        sample_weight : n numbers, optional
+            How often each row counts.
 
         Returns
         -------
@@ -119,17 +123,29 @@ class ClassForest(SeveralLabels, ClassifierMixin, Forest):
         unseen = self.out_of_bag(X)
         nodes = self.apply(X) + self.model_.arrays["tree_start"][:-1]
         votes = self.model_.arrays["values"].argmax(axis=1)[nodes]
-        return forest_strength(votes, unseen, self._codes(y, len(votes)))
+        kept = slice(None) if self._known.places is None else np.sort(self._known.places)
+        weights = read_weights(sample_weight, len(votes))
+        return forest_strength(
+            votes[kept],
+            unseen[kept],
+            self._codes(y, len(votes), kept),
+            None if weights is None else weights[kept],
+        )
 
-    def _codes(self, y: Any, n_rows: int) -> AnyArray:
-        labels = np.asarray(y)
-        codes = np.searchsorted(self.classes_, labels).clip(max=len(self.classes_) - 1)
-        if labels.shape != (n_rows,) or not (self.classes_[codes] == labels).all():
+    def _codes(self, y: Any, n_rows: int, kept: Any) -> AnyArray:
+        """Give the numbers of the labels of some rows."""
+        given = read_labels(y, n_rows, type(self).__name__)
+        labels = given.classes[given.codes[kept]]
+        known = {label: code for code, label in enumerate(self.classes_.tolist())}
+        codes = np.array([known.get(label, -1) for label in given.classes.tolist()])
+        unknown = codes[given.codes[kept]] < 0
+        if unknown.any():
             raise InvalidInput(
-                f"y does not fit: expected {n_rows} labels, each one of the {len(self.classes_)} "
-                "classes the forest was fitted on."
+                f"y has the label {labels[unknown][:1].tolist()[0]!r}, which the forest was not fitted on: "
+                f"there were {shorten(self.classes_.tolist())}. Give the labels of fit."
             )
-        return codes
+        found: AnyArray = codes[given.codes[kept]]
+        return found
 
 
 class NumberForest(RegressorMixin, Forest):

@@ -17,6 +17,7 @@ from spinney.ensembles.forests.growing import (
     parts_of,
     portions,
 )
+from spinney.ensembles.forests.importances import mean_gain_shares
 from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import OutOfBag
 from spinney.ensembles.forests.paths import decision_paths
@@ -212,19 +213,7 @@ class Forest(OutOfBagCalibration, BagKeeper):
     def feature_importances_(self) -> FloatArray:
         """Mean over trees of each feature's share in the tree's gain; sums to 1 if any splits."""
         check_is_fitted(self)
-        arrays, n_features = self.model_.arrays, self.n_features_in_
-        splits = arrays["feature"] >= 0
-        tree_of_node = np.repeat(np.arange(len(self.model_)), np.diff(arrays["tree_start"]))
-        cells = tree_of_node[splits] * n_features + arrays["feature"][splits]
-        gains = np.bincount(cells, arrays["gain"][splits], len(self.model_) * n_features)
-        gains = gains.reshape(-1, n_features)
-        totals = gains.sum(axis=1, keepdims=True)
-        some = totals[:, 0] > 0
-        if not some.any():
-            return np.zeros(n_features)
-        means: FloatArray = (gains[some] / totals[some]).mean(axis=0)
-        shares: FloatArray = means / means.sum()
-        return shares
+        return mean_gain_shares(self.model_)
 
     def decision_path(self, X: TableLike) -> tuple[sparse.csr_matrix, AnyArray]:
         """Say which nodes each row passes.

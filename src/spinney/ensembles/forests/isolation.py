@@ -10,8 +10,10 @@ from sklearn.base import OutlierMixin
 from spinney.data.table import Table
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
-from spinney.ensembles.forests.isolation_trees import IsolationPlan, grow_isolation
+from spinney.ensembles.forests.isolation_draws import IsolationDraws
+from spinney.ensembles.forests.isolation_trees import IsolationPlan, grow_isolation, most_splits
 from spinney.ensembles.forests.percentile import weighted_percentile
+from spinney.ensembles.forests.tree_views import TreeViews, as_numbers
 from spinney.ensembles.parameters import (
     Boolean,
     Checked,
@@ -26,7 +28,7 @@ from spinney.ensembles.parameters import (
 )
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.model import Model, Policy
-from spinney.model.isolation import Isolation
+from spinney.model.isolation import Isolation, IsolationTrees
 from spinney.model.model import State
 from spinney.randomness import seed_from
 from spinney.resampling.tickets import tickets_of_weights
@@ -85,6 +87,9 @@ class IsolationForest(OutlierMixin, Estimator):
         ``decision_function`` is ``score_samples`` less this.
     max_samples_ : int
         Rows per tree.
+    estimators_, estimators_samples_, estimators_features_ : lists
+        The trees as estimators of path lengths (``extension_level=0``), and the rows and features
+        each was grown on.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -119,6 +124,8 @@ class IsolationForest(OutlierMixin, Estimator):
     }
     model_: Isolation
     offset_: float
+    _draws: IsolationDraws | None = None
+    """How rows and features were drawn, if all trees drew from the same table."""
 
     def __init__(
         self,
@@ -176,7 +183,10 @@ class IsolationForest(OutlierMixin, Estimator):
         else:
             table = before.conform(X, type(self).__name__)
             table = table if reading.kept is None else table.take(reading.kept)
-        self._adopt(grow_isolation(table, reading, self._plan(reading), before=before))
+        plan = self._plan(reading)
+        knows = before is None or plan.draws.goes_on(self._draws, before, table)
+        self._adopt(grow_isolation(table, reading, plan, before=before))
+        self._draws = plan.draws if knows else None
         self.offset_ = self._offset(table, reading.weights)
         return self
 
@@ -198,6 +208,44 @@ class IsolationForest(OutlierMixin, Estimator):
         """Rows each tree was grown on."""
         self._check_fitted()
         return self.model_.sample_size
+
+    @property
+    def estimators_(self) -> TreeViews:
+        """The trees as fitted regressors of path lengths, made when they are asked for.
+
+        Each takes all columns of the table. ``predict`` gives the splits to the leaf of a row and
+        c of the rows in it.
+        """
+        self._check_fitted()
+        if not isinstance(self.model_, IsolationTrees):
+            raise AttributeError(
+                f"trees split by planes (extension_level={self.extension_level}) are no decision "
+                "trees. Use model_[i] for a forest of one of them, or extension_level=0."
+            )
+        own = {"splitter": "random", "max_features": 1, "unseen": self.unseen}
+        limits = {"max_depth": most_splits(self.max_samples_), "extra_columns": self.extra_columns}
+        return TreeViews(as_numbers(self.model_.trees), {**own, **limits}, self._seed)
+
+    @property
+    def estimators_samples_(self) -> list[AnyArray]:
+        """Rows each tree was grown on, by their numbers, as often as it drew them."""
+        return self._known_draws().samples(len(self.model_))
+
+    @property
+    def estimators_features_(self) -> list[AnyArray]:
+        """Features each tree was allowed to split on, by their numbers."""
+        draws = self._known_draws()
+        trees = range(len(self.model_))
+        return [draws.features(tree, self.n_features_in_) for tree in trees]
+
+    def _known_draws(self) -> IsolationDraws:
+        self._check_fitted()
+        if self._draws is None:
+            raise AttributeError(
+                "what trees drew is known if all were grown on one table with the same weights; of "
+                "planes, if all by one fit. Use warm_start=False to begin anew."
+            )
+        return self._draws
 
     def _intake(self) -> IntakeSettings:
         return IntakeSettings(
@@ -223,14 +271,20 @@ class IsolationForest(OutlierMixin, Estimator):
                 "column out."
             )
         last_ticket, n_tickets, n_rows = tickets_of_weights(reading.weights, len(reading.y))
-        return IsolationPlan(
-            n_trees=self.n_estimators,
+        draws = IsolationDraws(
+            seed=self._seed,
             sample_size=self._sample_size(n_rows),
-            tickets=(last_ticket, n_tickets),
+            n_rows=len(reading.y),
+            n_tickets=n_tickets,
             n_features=_share(self.max_features, n_features, "max_features"),
             replace=bool(self.bootstrap),
+            last_ticket=last_ticket,
+            kept=reading.kept,
+        )
+        return IsolationPlan(
+            n_trees=self.n_estimators,
+            draws=draws,
             extension_level=int(self.extension_level),
-            seed=self._seed,
             n_threads=self._n_threads(),
             policy=Policy(unseen=self.unseen, extra=self.extra_columns),
             verbose=int(self.verbose),
@@ -258,17 +312,23 @@ class IsolationForest(OutlierMixin, Estimator):
         return weighted_percentile(scores, 100.0 * self.contamination, weights)
 
     def _attributes(self) -> State:
-        """Give the offset, and the seed of further trees."""
-        return {"offset": self.offset_, "seed": self._seed}, {}
+        """Give the offset, the seed of further trees, and what trees drew."""
+        meta = {"offset": self.offset_, "seed": self._seed}
+        if self._draws is None:
+            return meta, {}
+        drawn, arrays = self._draws.to_state()
+        return meta | {"draws": drawn}, arrays
 
     def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
         """Take back what ``_attributes`` gave, believing nothing."""
         offset, seed = meta.get("offset"), meta.get("seed")
-        known = set(meta) == {"offset", "seed"} and not arrays
+        known = set(meta) - {"draws"} == {"offset", "seed"} and (not arrays or "draws" in meta)
         if not known or type(offset) is not float or not -1.0 <= offset <= 0.0:
             raise InvalidModel("an isolation forest has an offset between -1 and 0, and a seed")
         if type(seed) is not int or not 0 <= seed < 2**64:
             raise InvalidModel(f"the seed {seed!r} is not an integer of 64 bits")
+        if "draws" in meta:  # files of the first versions lack them
+            self._draws = IsolationDraws.from_state(meta["draws"], arrays, self.model_, seed)
         self.offset_, self._seed = offset, seed
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from spinney.data.binning import Binner, CategoryBins, NumericBins
 from spinney.data.table import Table
 from spinney.ensembles.fitting import Reading
+from spinney.ensembles.forests.isolation_draws import IsolationDraws
 from spinney.errors import InvalidParameter
 from spinney.model import Policy, Tree, TreeForest
 from spinney.model.forest import Output, TreeSum, cut_tree, join_trees
@@ -21,9 +22,7 @@ from spinney.model.isolation import (
 )
 from spinney.model.projection import dense_numbers, join_planes
 from spinney.progress import Progress, follow
-from spinney.randomness import Stream, random_bits
 from spinney.resampling.bags import Bags
-from spinney.resampling.tickets import draw_tickets, rows_of_tickets
 from spinney.trees.planes import PlaneSettings, grow_random_planes
 from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
@@ -39,36 +38,32 @@ class IsolationPlan:
 
     n_trees: int
     """Those of an earlier fit among them."""
-    sample_size: int
-    tickets: tuple[AnyArray | None, int]
-    """Where the tickets of each row end, None for one each, and how many there are."""
-    n_features: int
-    """Features drawn for each tree."""
-    replace: bool
+    draws: IsolationDraws
     extension_level: int
-    seed: int
     n_threads: int
     policy: Policy
     verbose: int = 0
 
     @property
+    def sample_size(self) -> int:
+        """Rows of each tree."""
+        return self.draws.sample_size
+
+    @property
     def max_depth(self) -> int:
         """⌈log₂ sample_size⌉, at least 1."""
-        return max((self.sample_size - 1).bit_length(), 1)
+        return most_splits(self.sample_size)
 
-    def draw_rows(self, trees: range) -> AnyArray:
-        """Give the rows of each tree; (n_trees, sample_size)."""
-        last_ticket, n_tickets = self.tickets
-        drawn = draw_tickets(
-            n_tickets, self.sample_size, seed=self.seed, trees=trees, replace=self.replace
-        )
-        return rows_of_tickets(drawn, last_ticket)
 
-    def draw_features(self, tree: int, n_there: int) -> AnyArray:
-        """Give the features of one tree, increasing."""
-        seed = random_bits(self.seed, Stream.FEATURES, tree)
-        draws = draw_tickets(n_there, self.n_features, seed=seed, trees=range(1), replace=False)
-        return np.sort(draws[0])
+def most_splits(sample_size: int) -> int:
+    """Give the longest path of a tree on so many rows: ⌈log₂ sample_size⌉, at least 1.
+
+    Examples
+    --------
+    >>> most_splits(256), most_splits(257), most_splits(1)
+    (8, 9, 1)
+    """
+    return max((sample_size - 1).bit_length(), 1)
 
 
 class DrawnRows(Bags):
@@ -159,7 +154,7 @@ def _bins_of(forest: TreeForest) -> Binner:
 def _batches(table: Table, plan: IsolationPlan, trees: range) -> list[range]:
     """Trees that are grown together: one each if they have features of their own."""
     at_once = max(1, _COUNTS_AT_ONCE // table.n_rows)
-    if plan.n_features < table.n_features:
+    if plan.draws.n_features < table.n_features:
         at_once = 1
     starts = range(trees.start, trees.stop, at_once)
     return [range(start, min(start + at_once, trees.stop)) for start in starts]
@@ -169,13 +164,13 @@ def _grow_batch(
     table: Table, binner: Binner, plan: IsolationPlan, trees: range
 ) -> dict[str, AnyArray]:
     """Grow some trees on the rows that one of them drew."""
-    drawn = plan.draw_rows(trees)
+    drawn = plan.draws.rows(trees)
     used = np.zeros(table.n_rows, bool)
     used[drawn] = True
     some, features = table.take(np.flatnonzero(used)), binner.features
     chosen = None
-    if plan.n_features < table.n_features:
-        chosen = plan.draw_features(trees.start, table.n_features)
+    if plan.draws.n_features < table.n_features:
+        chosen = plan.draws.features(trees.start, table.n_features)
         some, features = some.select(chosen.tolist()), tuple(features[f] for f in chosen)
     ranked = RankedTable(some, Binner(features), max_bins=2, n_threads=plan.n_threads)
     # No two rows alike, so that no node is pure: what a split gains does not matter.
@@ -187,7 +182,7 @@ def _grow_batch(
         min_samples_split=0.0,
         min_samples_leaf=0.0,
         max_features=1,
-        seed=plan.seed,
+        seed=plan.draws.seed,
     )
     settings = ForestSettings(tree=limits, search="random", shuffle=True)
     places = (np.cumsum(used) - 1)[drawn]
@@ -225,14 +220,14 @@ def _grow_planes(
 def _plane_batch(matrix: FloatArray, plan: IsolationPlan, trees: range) -> dict[str, AnyArray]:
     n_features = matrix.shape[1]
     chosen = None
-    if plan.n_features < n_features:
-        chosen = plan.draw_features(trees.start, n_features)
+    if plan.draws.n_features < n_features:
+        chosen = plan.draws.features(trees.start, n_features)
         matrix = np.ascontiguousarray(matrix[:, chosen])
     settings = PlaneSettings(
-        n_terms=plan.extension_level + 1, max_depth=plan.max_depth, seed=plan.seed
+        n_terms=plan.extension_level + 1, max_depth=plan.max_depth, seed=plan.draws.seed
     )
     arrays = grow_random_planes(
-        matrix, plan.draw_rows(trees), settings, trees, n_threads=plan.n_threads
+        matrix, plan.draws.rows(trees), settings, trees, n_threads=plan.n_threads
     )
     lengths = arrays.pop("depth") + average_path_length(arrays.pop("count"))
     if chosen is not None:

@@ -11,8 +11,10 @@ from spinney.data.binning import Binner
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.forests.growing import join_grown, portions
+from spinney.ensembles.forests.importances import mean_gain_shares
 from spinney.ensembles.forests.quantile_distribution import ConditionalDistribution, read_levels
 from spinney.ensembles.forests.row_order import in_order_of_targets
+from spinney.ensembles.forests.tree_views import TreeViews
 from spinney.ensembles.parameters import (
     VERBOSE,
     Boolean,
@@ -90,6 +92,10 @@ class QuantileForestRegressor(QuantileCalibration, RegressorMixin, Estimator):
     ----------
     model_ : LeafRowForest
         The frozen model: the trees, and the training rows of their leaves.
+    estimators_, estimators_samples_ : lists
+        The trees as estimators, and the rows each was grown on.
+    feature_importances_ : ndarray
+        Mean share of each feature in the gain of a tree.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -196,6 +202,24 @@ class QuantileForestRegressor(QuantileCalibration, RegressorMixin, Estimator):
         reading, place = in_order_of_targets(read_rows(X, y, sample_weight, intake))
         self._adopt(_Growth(self, reading, seed_from(self.random_state)).model(place))
         return self
+
+    @property
+    def estimators_(self) -> TreeViews:
+        """The trees as fitted estimators of the mean, made when they are asked for."""
+        self._check_fitted()
+        return TreeViews(self.model_.trees, self.get_params(deep=False), None)
+
+    @property
+    def estimators_samples_(self) -> list[AnyArray]:
+        """Rows each tree was grown on, by their numbers, as often as it counts them."""
+        self._check_fitted()
+        return self.model_.samples()
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Mean over trees of each feature's share in the tree's gain; sums to 1 if any splits."""
+        self._check_fitted()
+        return mean_gain_shares(self.model_.trees)
 
     def predict(self, X: TableLike, quantiles: Any = 0.5) -> FloatArray:
         """Predict quantiles of the target, by default the median.

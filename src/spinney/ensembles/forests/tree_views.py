@@ -4,9 +4,11 @@ import abc
 from collections.abc import Sequence
 from typing import Any, overload
 
+from spinney.data.target import Target
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from spinney.model import TreeForest
+from spinney.model.forest import Output
 from spinney.randomness import Stream, random_bits
 from spinney.typing import FloatArray
 
@@ -41,7 +43,7 @@ class TreeViews(Views):
         self,
         model: TreeForest,
         parameters: dict[str, Any],
-        seed: int,
+        seed: int | None,
         shares: FloatArray | None = None,
     ) -> None:
         """Take the trees; shares: of the classes in each node, if the model has votes."""
@@ -56,7 +58,9 @@ class TreeViews(Views):
         kind = DecisionTreeClassifier if is_class else DecisionTreeRegressor
         known = [name for name in kind._get_param_names() if name not in _NOT_OF_TREES]  # noqa: SLF001
         own = {name: self._parameters[name] for name in known if name in self._parameters}
-        tree = kind(**own, random_state=random_bits(self._seed, Stream.ROWS, place) >> 33)
+        if self._seed is not None:
+            own["random_state"] = random_bits(self._seed, Stream.ROWS, place) >> 33
+        tree = kind(**own)
         tree._adopt(self._one(place))  # noqa: SLF001 - how a model becomes an estimator
         return tree
 
@@ -67,3 +71,14 @@ class TreeViews(Views):
         first, last = self._model.arrays["tree_start"][place : place + 2]
         arrays = {**one.arrays, "values": self._shares[first:last]}
         return TreeForest(one.schema, one.target, arrays, output=one.output, policy=one.policy)
+
+
+def as_numbers(forest: TreeForest) -> TreeForest:
+    """Give trees without a target as trees of the numbers in their leaves."""
+    return TreeForest(
+        forest.schema,
+        Target("regression"),
+        forest.arrays,
+        output=Output(link="identity", aggregate="mean"),
+        policy=forest.policy,
+    )

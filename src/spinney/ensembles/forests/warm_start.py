@@ -3,6 +3,7 @@
 import numpy as np
 
 from spinney.data.binning import native_columns
+from spinney.data.table import Table
 from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.rows import ForestRows
 from spinney.errors import InvalidInput, InvalidParameter
@@ -74,10 +75,13 @@ def _first_other(old: AnyArray | None, new: AnyArray | None) -> str | None:
 
 
 def _first_tree_fits(model: TreeForest, rows: ForestRows) -> bool:
-    """Tell whether the leaves of the first tree hold as many rows of its bag as they held."""
-    tree = model[:1]
-    leaves = np.asarray(tree.native.leaf_ids(native_columns(rows.reading.table), 1))[:, 0]
     seen = rows.recipe.bags().counts(range(1))[0] > 0
+    return leaves_hold(model[:1], rows.reading.table, seen)
+
+
+def leaves_hold(tree: TreeForest, table: Table, seen: AnyArray) -> bool:
+    """Tell whether each leaf of one tree has as many of the rows that were seen as it had."""
+    leaves = np.asarray(tree.native.leaf_ids(native_columns(table), 1))[:, 0]
     is_leaf = tree.arrays["right"] < 0
     held = np.bincount(leaves[seen], minlength=len(is_leaf))
     return np.array_equal(held[is_leaf], tree.arrays["count"][is_leaf])
