@@ -6,11 +6,10 @@ import sys
 import pytest
 
 
-def their_tests(name, adapters, owner, classes, *, without=()):
+def their_tests(name, adapters, owner, classes):
     """Give the test functions of a module, imported with the adapters' classes in their owner.
 
-    The module is a fresh copy: whoever imports scikit-learn's own later gets scikit-learn's. Cases
-    listed in ``without`` are not about these classes and are left out.
+    The module is a fresh copy: whoever imports scikit-learn's own later gets scikit-learn's.
     """
     theirs = {cls: getattr(owner, cls) for cls in classes}
     found = importlib.util.find_spec(name)
@@ -27,17 +26,16 @@ def their_tests(name, adapters, owner, classes, *, without=()):
             setattr(owner, cls, original)
     tests = {key: item for key, item in vars(module).items() if key.startswith("test_")}
     for test in tests.values():
-        test.pytestmark = [_listed(mark, without) for mark in getattr(test, "pytestmark", [])]
+        test.pytestmark = [_listed(mark) for mark in getattr(test, "pytestmark", [])]
     return tests
 
 
-def _listed(mark, without):
+def _listed(mark):
     """Turn an iterator of cases into a list: pytest will refuse the former."""
     if mark.name != "parametrize":
         return mark
     names, cases, *rest = mark.args
-    kept = [case for case in cases if not isinstance(case, str) or case not in without]
-    return pytest.mark.parametrize(names, kept, *rest, **mark.kwargs).mark
+    return pytest.mark.parametrize(names, list(cases), *rest, **mark.kwargs).mark
 
 
 def expect_exceptions(items, folder, exceptions):

@@ -150,6 +150,7 @@ def forest_variance(
     replacement: bool = True,
     corrected: bool = True,
     weights: Any = None,
+    chances: Any = None,
 ) -> FloatArray:
     """Estimate the variance of the mean answer of trees, over draws of the training rows.
 
@@ -169,6 +170,9 @@ def forest_variance(
         negative, where there are few trees; 0 is given then.
     weights : (n_rows,) whole numbers, optional
         How many rows each row stands for; for the infinitesimal jackknife.
+    chances : (n_rows,) numbers, optional
+        What the chances of rows to be drawn are in proportion to, for the infinitesimal jackknife;
+        by default to ``weights``. The variance is then that of the mean over rows weighed so.
 
     Returns
     -------
@@ -191,7 +195,12 @@ def forest_variance(
     """
     said = number_array("answers", answers, n_axes=2)
     form = variance_form(
-        counts, method=method, replacement=replacement, corrected=corrected, weights=weights
+        counts,
+        method=method,
+        replacement=replacement,
+        corrected=corrected,
+        weights=weights,
+        chances=chances,
     )
     if len(form) != len(said):
         raise InvalidInput(
@@ -208,6 +217,7 @@ def variance_form(
     replacement: bool = True,
     corrected: bool = True,
     weights: Any = None,
+    chances: Any = None,
 ) -> FloatArray:
     """Give the quadratic form that makes variances of deviations of trees from their mean.
 
@@ -230,17 +240,18 @@ def variance_form(
         raise InvalidInput(
             f"counts has the shape {drawn.shape}: expected (n_trees, n_rows), two trees at least."
         )
-    if method != "infinitesimal" and (weights is not None or not replacement):
+    by_chance = chances is not None
+    if method != "infinitesimal" and (weights is not None or by_chance or not replacement):
         raise InvalidParameter(
-            f"method={method!r} needs rows drawn with replacement, each for itself. Use "
-            "method='infinitesimal'."
+            f"method={method!r} needs rows drawn with replacement, each for itself and all with "
+            "the same chance. Use method='infinitesimal'."
         )
     forms = []
     if method != "jackknife":
         stands_for = np.ones(drawn.shape[1]) if weights is None else np.asarray(weights, float)
-        forms.append(
-            _infinitesimal(drawn, stands_for, replacement=replacement, corrected=corrected)
-        )
+        chance = stands_for if chances is None else np.asarray(chances, float)
+        pair = (stands_for, chance / chance.sum())
+        forms.append(_infinitesimal(drawn, pair, replacement=replacement, corrected=corrected))
     if method != "infinitesimal":
         forms.append(_after_bootstrap(drawn, corrected=corrected))
     mean: FloatArray = np.mean(forms, axis=0)
@@ -257,10 +268,15 @@ def variances_of(form: FloatArray, answers: FloatArray) -> FloatArray:
 
 
 def _infinitesimal(
-    counts: AnyArray, stands_for: FloatArray, *, replacement: bool, corrected: bool
+    counts: AnyArray, rows: tuple[FloatArray, FloatArray], *, replacement: bool, corrected: bool
 ) -> FloatArray:
-    """Sum the squared covariances of answers and counts: t' N N' t / B²."""
-    n_trees, n_rows = counts.shape
+    """Sum the squared covariances of answers and counts: t' N N' t / B².
+
+    That is the sum of squared influences of rows whatever their chances p are: an influence is the
+    covariance over p, and counts by p. Rows: what each stands for, and its chance.
+    """
+    stands_for, chance = rows
+    n_trees = len(counts)
     n = float(stands_for.sum())
     drawn = float(counts.sum()) / n_trees
     form = np.zeros((n_trees, n_trees))
@@ -268,7 +284,8 @@ def _infinitesimal(
         form += _gram(counts[:, stands_for == value]) / value
     if corrected:
         # The sum over rows of the variances of their counts, each over what it stands for.
-        noise = drawn * n_rows / n if replacement else drawn * (n - drawn) / n
+        spread = drawn * float((chance / stands_for).sum())
+        noise = spread if replacement else drawn * (n - drawn) / n
         form -= np.eye(n_trees) * noise
     scale = 1.0 if replacement else n * (n - 1) / max(n - drawn, 1.0) ** 2
     form *= scale / n_trees**2

@@ -34,3 +34,7 @@ class ExtraTreesClassifier(_Adapted, spinney.ExtraTreesClassifier):
 
 class ExtraTreesRegressor(_Adapted, spinney.ExtraTreesRegressor):
     pass
+
+
+class RandomTreesEmbedding(spinney.RandomTreesEmbedding):
+    pass

@@ -9,15 +9,9 @@ CLASSES = (
     "RandomForestRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "RandomTreesEmbedding",
 )
 
-tests = their_tests(
-    "sklearn.ensemble.tests.test_forest",
-    adapters,
-    sklearn.ensemble,
-    CLASSES,
-    without=("RandomTreesEmbedding",),
-)
 globals().update(
-    {name: test for name, test in tests.items() if not name.startswith("test_random_")}
+    their_tests("sklearn.ensemble.tests.test_forest", adapters, sklearn.ensemble, CLASSES)
 )

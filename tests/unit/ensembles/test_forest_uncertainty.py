@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from spinney import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from spinney import (
+    ExtraTreesRegressor,
+    QuantileForestRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from spinney.datasets import make_friedman, make_twonorm
 from spinney.errors import InvalidParameter
 from spinney.theory import forest_variance
@@ -81,10 +86,6 @@ def test_errors_that_cannot_be_estimated_are_refused(forest):
     forest.fit(DATA.X, DATA.y)
     with pytest.raises(InvalidParameter, match="return_std=True needs"):
         forest.predict(TEST.X, return_std=True)
-    with pytest.raises(InvalidParameter, match="return_std=True needs"):
-        RandomForestRegressor(5).fit(DATA.X, DATA.y, np.linspace(1, 2, 150)).predict(
-            TEST.X, return_std=True
-        )
 
 
 def test_unknown_method_is_refused():
@@ -92,3 +93,42 @@ def test_unknown_method_is_refused():
         RandomForestRegressor(5).fit(DATA.X, DATA.y).predict(
             TEST.X, return_std=True, std_method="bayes"
         )
+
+
+def test_labels_and_quantiles_have_no_standard_errors():
+    y = (DATA.y > DATA.y.mean()).astype(int)
+    with pytest.raises(InvalidParameter, match=r"predict_proba\(X, return_std=True\)"):
+        RandomForestClassifier(3).fit(DATA.X, y).predict(TEST.X, return_std=True)
+    with pytest.raises(InvalidParameter, match="Use RandomForestRegressor"):
+        QuantileForestRegressor(3).fit(DATA.X, DATA.y).predict(TEST.X, return_std=True)
+
+
+def test_weights_that_are_not_whole_are_chances():
+    weights = np.linspace(0.5, 2, 150)
+    forest = RandomForestRegressor(60, random_state=0).fit(DATA.X, DATA.y, weights)
+    errors = forest.predict(TEST.X, return_std=True)[1]
+    said = np.stack([tree.predict(TEST.X) for tree in forest.estimators_])
+    wanted = np.sqrt(forest_variance(said, counts_of(forest, 150), chances=weights))
+    assert errors == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+    with pytest.raises(InvalidParameter, match="the same chance"):
+        forest.predict(TEST.X, return_std=True, std_method="jackknife")
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 1, 1: 3}, "balanced_subsample"])
+def test_weights_of_classes_keep_the_formula(class_weight):
+    y = (DATA.y > 16).astype(int)
+    forest = RandomForestClassifier(60, random_state=0, class_weight=class_weight).fit(DATA.X, y)
+    errors = forest.predict_proba(TEST.X, return_std=True)[1]
+    said = np.stack([tree.predict_proba(TEST.X)[:, 1] for tree in forest.estimators_])
+    chances = None
+    if class_weight != "balanced_subsample":
+        chances = (1 / np.bincount(y) if class_weight == "balanced" else np.array([1, 3]))[y]
+    wanted = np.sqrt(forest_variance(said, counts_of(forest, 150), chances=chances))
+    assert errors[:, 1] == pytest.approx(wanted, rel=1e-6, abs=1e-9)
+
+
+def test_repetitions_and_weights_of_classes_do_not_mix():
+    y = (DATA.y > 16).astype(int)
+    forest = RandomForestClassifier(9, class_weight={0: 1, 1: 2}).fit(DATA.X, y, np.full(150, 2))
+    with pytest.raises(InvalidParameter, match="300 of 150 rows"):
+        forest.predict_proba(TEST.X, return_std=True)

@@ -160,6 +160,19 @@ def test_weights_stand_for_rows():
     assert found == pytest.approx(forest_variance(said, repeated)[0], rel=0.1)
 
 
+def test_chances_give_the_variance_of_a_weighted_mean():
+    """The delta method: of a mean with weights p it is the sum of p² (x - mean)²."""
+    rng = np.random.default_rng(3)
+    x, chances = rng.normal(size=40), rng.uniform(0.2, 3, 40)
+    p = chances / chances.sum()
+    counts = rng.multinomial(40, p, size=4000)
+    said = (counts @ x / 40)[:, None]
+    wanted = (p**2 * (x - p @ x) ** 2).sum()
+    found = forest_variance(said, counts, chances=chances)[0]
+    assert found == pytest.approx(wanted, rel=0.1)
+    assert forest_variance(said, counts, chances=chances, corrected=False)[0] > found
+
+
 def test_what_cannot_be_estimated_is_refused():
     counts = np.ones((4, 5), int)
     with pytest.raises(InvalidParameter, match="expected one of"):

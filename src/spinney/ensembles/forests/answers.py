@@ -13,7 +13,7 @@ from spinney.ensembles.forests.growing import hard_votes
 from spinney.ensembles.forests.uncertainty import standard_errors
 from spinney.ensembles.trees.growing import ONE_TARGET
 from spinney.ensembles.trees.several_labels import SeveralLabels, logarithms
-from spinney.errors import InvalidInput, InvalidModel, shorten
+from spinney.errors import InvalidInput, InvalidModel, InvalidParameter, shorten
 from spinney.model.model import State
 from spinney.theory.forests import Strength, forest_strength
 from spinney.typing import AnyArray, FloatArray, TableLike
@@ -36,6 +36,8 @@ class ClassForest(SeveralLabels, ClassifierMixin, Forest):
         X : table
         return_std : bool
             Whether to give standard errors as well: of the shares, over draws of training rows.
+            Needs trees that draw rows with ``bootstrap=True`` or ``sampler="subsample"``. Weights
+            of classes, and of rows if not whole, are taken as chances to be drawn.
         std_method : {"infinitesimal", "jackknife", "mean"}
             How they are estimated; see :func:`spinney.theory.forest_variance`.
 
@@ -47,18 +49,26 @@ class ClassForest(SeveralLabels, ClassifierMixin, Forest):
         shares = self._by_label(self._predictions(X))
         if not return_std:
             return shares
-        errors = standard_errors(self.model_, self._known, self.apply(X), std_method)
+        by_class = self.get_params(deep=False)["class_weight"] not in (None, "balanced_subsample")
+        errors = standard_errors(
+            self.model_, self._known, self.apply(X), std_method, weighs_classes=by_class
+        )
         return shares, self._by_label(errors)
 
     def predict_log_proba(self, X: TableLike) -> Any:
         """Logarithm of ``predict_proba``; -inf where a class has no share."""
         return logarithms(self.predict_proba(X))
 
-    def predict(self, X: TableLike) -> AnyArray:
+    def predict(self, X: TableLike, *, return_std: bool = False) -> AnyArray:
         """Class of the largest share; ties go to the first of ``classes_``.
 
-        Of several labels (n_rows, n_labels).
+        Of several labels (n_rows, n_labels). ``return_std=True`` is for ``predict_proba``.
         """
+        if return_std:
+            raise InvalidParameter(
+                "return_std=True: a label has no standard error, the share of a class has. Use "
+                "predict_proba(X, return_std=True)."
+            )
         return self._likeliest(self.predict_proba(X))
 
     def _shaped(self, answers: FloatArray) -> FloatArray:
@@ -171,6 +181,8 @@ class NumberForest(RegressorMixin, Forest):
         return_std : bool
             Whether to give standard errors as well: of the mean, over draws of training rows. They
             say how far off the forest's own expectation is, not how targets scatter around it.
+            Needs trees that draw rows with ``bootstrap=True`` or ``sampler="subsample"``. Sample
+            weights are repetitions if whole, else chances to be drawn.
         std_method : {"infinitesimal", "jackknife", "mean"}
             How they are estimated; see :func:`spinney.theory.forest_variance`.
 

@@ -1,6 +1,7 @@
 """Leaves of random trees as features."""
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
@@ -12,6 +13,9 @@ from spinney.data.binning import Binner
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.forests.growing import join_grown, portions
+from spinney.ensembles.forests.importances import mean_gain_shares
+from spinney.ensembles.forests.paths import decision_paths
+from spinney.ensembles.forests.tree_views import TreeViews, as_numbers
 from spinney.ensembles.parameters import (
     Boolean,
     Checked,
@@ -80,6 +84,11 @@ class RandomTreesEmbedding(TransformerMixin, Estimator):
     ----------
     model_ : TreeForest
         The frozen model; the value of a leaf is the number of its column.
+    estimators_ : list
+        The trees as estimators.
+    feature_importances_ : ndarray
+        Mean share of each feature in the splits of a tree, weighed by what they say of the random
+        numbers that trees grow by.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -175,14 +184,25 @@ class RandomTreesEmbedding(TransformerMixin, Estimator):
         before = self.model_ if self.warm_start and hasattr(self, "model_") else None
         if before is None:
             self._seed = seed_from(self.random_state)
-        elif len(before) > self.n_estimators or before.schema != reading.schema:
-            raise InvalidParameter(
-                f"n_estimators={self.n_estimators} of {type(self).__name__}: there already are "
-                f"{len(before)} trees. With warm_start=True give at least as many and a table with "
-                "the same columns and categories, or set warm_start=False to begin again."
-            )
+        else:
+            self._check_goes_on(before, reading)
         self._adopt(self._grown(reading, before))
         return self
+
+    def _check_goes_on(self, before: TreeForest, reading: Reading) -> None:
+        """Refuse fewer trees and other columns; warn if there is nothing to grow."""
+        if len(before) > self.n_estimators or before.schema != reading.schema:
+            raise InvalidParameter(
+                f"n_estimators={self.n_estimators} must be larger or equal to len(estimators_)="
+                f"{len(before)} when warm_start==True, and columns and categories the same. Ask "
+                "for more trees of such a table, or set warm_start=False to begin anew."
+            )
+        if len(before) == self.n_estimators:
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new trees.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def fit_transform(self, X: TableLike, y: Any = None, sample_weight: Any = None) -> Any:
         """Grow the trees and give the leaves of the same rows; see ``fit`` and ``transform``."""
@@ -208,6 +228,53 @@ class RandomTreesEmbedding(TransformerMixin, Estimator):
         shape = (n_rows, self._n_features_out)
         matrix = sparse.csr_matrix((ones, columns.ravel(), ends), shape=shape)
         return matrix if self.sparse_output else matrix.toarray()
+
+    def __len__(self) -> int:
+        return len(self.model_) if hasattr(self, "model_") else 0
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, index: int) -> Any:
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
+    @property
+    def estimators_(self) -> TreeViews:
+        """The trees as fitted regressors, made when asked for; they predict columns of leaves."""
+        self._check_fitted()
+        own = self.get_params(deep=False) | {"splitter": "random", "max_features": 1}
+        return TreeViews(as_numbers(self.model_), own, self._seed)
+
+    @property
+    def n_outputs_(self) -> int:
+        """Numbers that trees grow by, drawn for each row: 1."""
+        self._check_fitted()
+        return 1
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Mean share of each feature in what splits say of random numbers: about how often it splits.
+
+        There is no target that a feature could matter for.
+        """
+        self._check_fitted()
+        return mean_gain_shares(self.model_)
+
+    def decision_path(self, X: TableLike) -> tuple[sparse.csr_matrix, AnyArray]:
+        """Say which nodes each row passes.
+
+        Returns
+        -------
+        indicator : sparse matrix (n_rows, n_nodes of all trees)
+            1 where the row passes the node.
+        n_nodes_ptr : (n_trees + 1,)
+            Where the nodes of each tree begin.
+        """
+        leaves = self.apply(X)
+        return decision_paths(self.model_, leaves), self.model_.arrays["tree_start"].copy()
 
     def compile(self) -> NoReturn:
         """Refuse: leaves are no prediction."""

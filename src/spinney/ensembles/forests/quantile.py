@@ -221,7 +221,9 @@ class QuantileForestRegressor(QuantileCalibration, RegressorMixin, Estimator):
         self._check_fitted()
         return mean_gain_shares(self.model_.trees)
 
-    def predict(self, X: TableLike, quantiles: Any = 0.5) -> FloatArray:
+    def predict(
+        self, X: TableLike, quantiles: Any = 0.5, *, return_std: bool = False
+    ) -> FloatArray:
         """Predict quantiles of the target, by default the median.
 
         Parameters
@@ -230,12 +232,20 @@ class QuantileForestRegressor(QuantileCalibration, RegressorMixin, Estimator):
         quantiles : float, list of floats or "mean"
             Shares from 0 to 1. A quantile is the smallest training target that, with all smaller
             ones, has that share of the weight.
+        return_std : bool
+            Refused if True: the formulas for forests are about means. Use
+            :class:`RandomForestRegressor`.
 
         Returns
         -------
         ndarray
             (n_rows,), or (n_rows, n_quantiles) for a list.
         """
+        if return_std:
+            raise InvalidParameter(
+                "return_std=True: standard errors are known for means of trees, not for quantiles. "
+                "Use RandomForestRegressor, or quantiles=[0.05, 0.95] for how targets scatter."
+            )
         if isinstance(quantiles, str) and quantiles == "mean":
             means: FloatArray = self._predictions(X)[:, 0]
             return means

@@ -6,6 +6,8 @@ from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.trees.growing import far_exponent
 from spinney.errors import InvalidParameter
 from spinney.model import TreeForest
+from spinney.resampling.bags_recipe import BagRecipe
+from spinney.resampling.bags_repeated import repetitions
 from spinney.theory.forests import variance_form, variances_of
 from spinney.typing import AnyArray, FloatArray
 
@@ -13,7 +15,12 @@ _ANSWERS_AT_ONCE = 1 << 22
 
 
 def standard_errors(
-    model: TreeForest, known: Knowledge, leaves: AnyArray, method: str
+    model: TreeForest,
+    known: Knowledge,
+    leaves: AnyArray,
+    method: str,
+    *,
+    weighs_classes: bool = False,
 ) -> FloatArray:
     """Estimate the standard deviation of the forest's answers over draws of training rows.
 
@@ -23,26 +30,27 @@ def standard_errors(
     known : how their rows were drawn
     leaves : (n_rows, n_trees) leaves of the rows asked about
     method : as in ``forest_variance``
+    weighs_classes : whether classes have weights that rows are drawn by
 
     Returns
     -------
     (n_rows, n_outputs)
     """
     recipe = known.recipe
-    weights = recipe.weights
-    whole = weights is None or bool((weights == np.rint(weights)).all())
-    if recipe.sampler not in ("bootstrap", "subsample") or recipe.classes is not None or not whole:
+    if recipe.sampler not in ("bootstrap", "subsample"):
         raise InvalidParameter(
-            "return_std=True needs trees that draw rows alike: with bootstrap=True or "
-            "sampler='subsample', without class_weight, and with whole sample weights or none."
+            f"return_std=True needs trees that draw rows at random one by one, and these have "
+            f"sampler={recipe.sampler!r}. Fit with bootstrap=True or sampler='subsample'."
         )
     if len(model) < 2:
         raise InvalidParameter("return_std=True needs two trees at least; a hundred say little.")
+    weights, chances = _meaning_of_weights(recipe, weighs_classes=weighs_classes)
     form = variance_form(
         recipe.bags().counts(range(len(model))),
         method=method,
         replacement=recipe.sampler == "bootstrap",
         weights=weights,
+        chances=chances,
     )
     nodes = leaves + model.arrays["tree_start"][:-1]
     values = model.arrays["values"]
@@ -55,3 +63,24 @@ def standard_errors(
         for output in range(values.shape[1]):
             variances[some, output] = variances_of(form, values[nodes[some], output].T)
     return np.asarray(np.ldexp(np.sqrt(variances), exponent))
+
+
+def _meaning_of_weights(
+    recipe: BagRecipe, *, weighs_classes: bool
+) -> tuple[FloatArray | None, FloatArray | None]:
+    """Say how many rows each row stands for, and its chance to be drawn; None: 1, or the former.
+
+    Whole sample weights are repetitions. Others, and those of classes, are chances of one row.
+    """
+    weights = recipe.weights
+    if weights is None or recipe.sampler != "bootstrap":
+        return None, None
+    if weighs_classes and recipe.n_draws > recipe.n_rows:
+        raise InvalidParameter(
+            f"return_std=True needs class_weight or whole sample weights, not both: trees drew "
+            f"{recipe.n_draws} of {recipe.n_rows} rows, and which repetitions of a row are rows "
+            "of their own is not kept. Repeat the rows in X and y, or leave out class_weight."
+        )
+    if weighs_classes or repetitions(weights) is None:
+        return None, weights
+    return weights, None

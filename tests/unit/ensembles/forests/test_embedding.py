@@ -83,7 +83,7 @@ def test_warm_start_adds_trees():
     embedding = RandomTreesEmbedding(n_estimators=3, warm_start=True, random_state=0).fit(X)
     embedding.set_params(n_estimators=8).fit(X)
     assert embedding.model_ == RandomTreesEmbedding(n_estimators=8, random_state=0).fit(X).model_
-    with pytest.raises(InvalidParameter, match="already are 8 trees"):
+    with pytest.raises(InvalidParameter, match="len.estimators_.=8"):
         embedding.set_params(n_estimators=2).fit(X)
 
 
@@ -118,3 +118,34 @@ def test_files_carry_the_embedding_and_a_forged_one_is_refused():
         RandomTreesEmbedding()._adopt(embedding.model_[1:])
     with pytest.raises(InvalidModel, match="seed"):
         again._adopt_attributes({"seed": "1"}, {})
+
+
+def test_trees_are_shown_as_those_of_forests_are():
+    embedding = RandomTreesEmbedding(n_estimators=4, max_depth=3, random_state=0)
+    assert len(embedding) == 0
+    embedding.fit(X)
+    assert len(embedding) == len(embedding.estimators_) == 4
+    assert embedding.n_outputs_ == 1
+    leaves = embedding.apply(X)
+    marks = embedding.transform(X)
+    for place, tree in enumerate(embedding):
+        assert tree.splitter == "random"
+        assert np.array_equal(tree.apply(X), leaves[:, place])
+        columns = tree.predict(X).astype(int)  # where the row's leaf stands in transform
+        assert np.all(np.asarray(marks[np.arange(len(X)), columns]) == 1.0)
+    shares = np.mean([tree.feature_importances_ for tree in embedding.estimators_], axis=0)
+    assert embedding.feature_importances_ == pytest.approx(shares / shares.sum())
+    indicator, starts = embedding.decision_path(X)
+    assert indicator.shape == (len(X), starts[-1])
+    nodes = leaves + starts[:-1]
+    assert np.all(np.asarray(indicator[np.arange(len(X))[:, None], nodes].todense()) == 1)
+
+
+def test_warm_start_warns_if_there_is_nothing_to_grow():
+    embedding = RandomTreesEmbedding(n_estimators=3, warm_start=True, random_state=0).fit(X)
+    before = embedding.model_
+    with pytest.warns(UserWarning, match="does not fit new trees"):
+        embedding.fit(X)
+    assert embedding.model_ == before
+    with pytest.raises(InvalidParameter, match="larger or equal to len"):
+        embedding.set_params(n_estimators=2).fit(X)
