@@ -34,11 +34,12 @@ def read_several_labels(
 ) -> tuple[Target, FloatArray, FloatArray | None]:
     """Give the target, a 1 among zeros for each label of each row, and weights with the classes'.
 
-    Weights of classes multiply. A class all of whose rows weigh nothing is as if absent.
+    Weights of classes multiply. A class all of whose rows have no sample weight is as if absent;
+    one of class weight 0 stays, without a share anywhere.
     """
     parts = _weights_of_labels(class_weight, len(columns))
     own = label_weights(parts, columns, weights)
-    known = np.ones(len(columns[0].codes), bool) if own is None else own > 0
+    known = np.ones(len(columns[0].codes), bool) if weights is None else weights > 0
     there = [np.bincount(one.codes[known], minlength=len(one.classes)) > 0 for one in columns]
     classes = tuple(one.classes[kept] for one, kept in zip(columns, there, strict=True))
     hot = [

@@ -200,7 +200,7 @@ def _from_mapping(class_weight: Mapping[Any, Any], labels: Labels) -> FloatArray
     missing = [name for name in classes if name not in class_weight]
     # Either alone is meant: a class left at 1, or a fold without some class. Both are a typo.
     if unknown and missing:
-        hint = nearest_names(str(unknown[0]), map(str, classes))
+        hint = _hint(unknown[0], missing)
         raise InvalidInput(
             f"class_weight does not fit y. Not in y: {shorten(unknown)}.{hint} Not in "
             f"class_weight: {shorten(missing)}. Name the classes as they stand in y."
@@ -212,3 +212,12 @@ def _from_mapping(class_weight: Mapping[Any, Any], labels: Labels) -> FloatArray
                 f"class_weight[{name!r}] is {weight!r}: expected a finite number, not negative."
             )
     return np.array(per_class, dtype=np.float64)
+
+
+def _hint(unknown: Any, missing: Sequence[Any]) -> str:
+    """Say which class was meant; if it only is of another type, say of which."""
+    for name in missing:
+        if str(name) == str(unknown):
+            types = f"{type(name).__name__}, not {type(unknown).__name__}"
+            return f" y has {name!r}, which is {types}: did you mean {name!r}?"
+    return nearest_names(str(unknown), map(str, missing))

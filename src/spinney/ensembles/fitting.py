@@ -59,6 +59,8 @@ class IntakeSettings:
     n_threads: int = 1
     several_labels: bool = False
     """Whether a row may have several labels, each of classes of its own."""
+    keeps_classes: bool = False
+    """Whether classes of class weight 0 stay classes, though no row of them is left."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,12 +136,13 @@ def _read_target(
         columns = read_label_columns(y, n_rows, name)
         if columns is not None:
             return read_several_labels(columns, weights, settings.class_weight)
-    labels = read_labels(y, n_rows, estimator_name=name)
+    labels, of_rows = read_labels(y, n_rows, estimator_name=name), weights
     weights = class_weights(settings.class_weight, labels, weights)
     # A class all of whose rows weigh nothing is as if absent.
     present = np.ones(len(labels.classes), bool)
-    if weights is not None:
-        present = np.bincount(labels.codes, weights > 0, len(present)) > 0
+    decides = of_rows if settings.keeps_classes else weights
+    if decides is not None:
+        present = np.bincount(labels.codes, decides > 0, len(present)) > 0
     # Rows of absent classes get a code of their neighbour: their weight is 0, so they go anyway.
     codes = np.maximum(np.cumsum(present) - 1, 0)[labels.codes].astype(float)
     classes = labels.classes[present]

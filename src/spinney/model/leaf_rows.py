@@ -1,5 +1,6 @@
 """A forest that keeps the training rows of its leaves: whole distributions instead of means."""
 
+import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
@@ -145,6 +146,12 @@ class LeafRowForest(Model):
         """Give quantiles of the rows of ``fit`` by the trees that did not draw them, else NaN."""
         return self._by_leaves(table, levels, ~self.unseen(), n_threads)
 
+    @property
+    def leaves_rows_out(self) -> bool:
+        """Whether some tree did not draw some row."""
+        ends = self.arrays["entry_start"][self.trees.arrays["tree_start"]]
+        return bool((np.diff(ends) < self.n_rows).any())
+
     def unseen(self) -> AnyArray:
         """Tell for each row given to ``fit`` which trees did not draw it; (n_given, n_trees)."""
         starts = self.arrays["entry_start"][self.trees.arrays["tree_start"]]
@@ -160,7 +167,7 @@ class LeafRowForest(Model):
         number[self.arrays["place"][given]] = given
         ends = self.arrays["entry_start"][self.trees.arrays["tree_start"]]
         rows, times = number[self.arrays["row"]], self.arrays["times"]
-        spans = [slice(*span) for span in zip(ends[:-1], ends[1:], strict=True)]
+        spans = [slice(*span) for span in itertools.pairwise(ends.tolist())]
         return [np.sort(np.repeat(rows[span], times[span])) for span in spans]
 
     def _by_leaves(

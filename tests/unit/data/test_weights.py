@@ -102,6 +102,12 @@ def test_class_weights_multiply_row_weights():
     assert class_weights(None, labels, weights) is weights
 
 
+def test_a_class_of_another_type_is_told_apart():
+    labels = read_labels([0, 1], 2)
+    with pytest.raises(InvalidInput, match=r"Not in y: '0'\. y has 0, which is int, not str"):
+        class_weights({"0": 1}, labels, None)
+
+
 @pytest.mark.parametrize(
     ("class_weight", "words"),
     [

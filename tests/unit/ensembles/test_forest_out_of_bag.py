@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from sklearn.exceptions import DataConversionWarning
 from sklearn.datasets import load_iris
+from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import accuracy_score, f1_score, mean_absolute_error, r2_score
 
 from spinney import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor

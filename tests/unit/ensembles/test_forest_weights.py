@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from spinney import (
+    DecisionTreeClassifier,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
     RandomForestClassifier,
@@ -88,8 +89,28 @@ def test_balanced_classes_weigh_the_same_in_the_root():
         roots = forest.model_.arrays["tree_start"][:-1]
         assert forest.model_.arrays["values"][roots] == pytest.approx(0.5, abs=1e-3)
         assert forest.model_.arrays["weight"][roots] == pytest.approx(300, rel=1e-3)
-    with pytest.raises(InvalidInput, match="class_weight"):
-        RandomForestClassifier(class_weight="balance").fit(X, Y)
+    for wrong in ("balance", 5):
+        with pytest.raises(InvalidInput, match="expected None, 'balanced', 'balanced_subsample'"):
+            RandomForestClassifier(class_weight=wrong).fit(X, Y)
+
+
+@pytest.mark.parametrize("kind", [*CLASSIFIERS, DecisionTreeClassifier])
+@pytest.mark.parametrize("bootstrap", [False, True])
+def test_a_class_of_weight_zero_stays_a_class(kind, bootstrap):
+    own = {} if kind is DecisionTreeClassifier else {"n_estimators": 3, "bootstrap": bootstrap}
+    tree = kind(**own, class_weight={0: 0, 1: 1, 2: 1}, random_state=0)
+    y = np.where(X[:, 2] > 1, 2, Y)
+    tree.fit(X, y)
+    assert tree.classes_.tolist() == [0, 1, 2]
+    shares = tree.predict_proba(X)
+    assert shares.shape == (300, 3)
+    assert np.all(shares[:, 0] == 0)
+    alone = kind(**own, random_state=0).fit(X[y > 0], y[y > 0])
+    assert shares[:, 1:].shape == alone.predict_proba(X).shape
+    if not bootstrap:
+        assert shares[:, 1:] == pytest.approx(alone.predict_proba(X))
+    several = tree.set_params(class_weight=[{0: 0, 1: 1, 2: 1}, None]).fit(X, np.c_[y, Y])
+    assert [part.shape for part in several.predict_proba(X)] == [(300, 3), (300, 2)]
 
 
 def test_weights_too_small_for_a_leaf_are_told():
@@ -136,6 +157,13 @@ def test_groups_without_a_label_are_refused():
     groups = np.where(np.arange(300) < 3, np.nan, 1.0)
     with pytest.raises(InvalidInput, match="groups contains NaN"):
         RandomForestRegressor(3, sampler="group").fit(X, Z, groups=groups)
+
+
+def test_groups_of_another_type_are_other_groups():
+    groups = np.array([1, "1", 2], dtype=object)[np.arange(300) // 100]
+    forest = RandomForestRegressor(20, sampler="group", random_state=0).fit(X, Z, groups=groups)
+    seen = [np.bincount(rows // 100, minlength=3) > 0 for rows in forest.estimators_samples_]
+    assert any(one != other for one, other, _ in seen)
 
 
 def test_max_samples_counts_or_shares():

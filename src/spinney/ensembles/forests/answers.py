@@ -151,8 +151,8 @@ class ClassForest(SeveralLabels, ClassifierMixin, Forest):
         unknown = codes[given.codes[kept]] < 0
         if unknown.any():
             raise InvalidInput(
-                f"y has the label {labels[unknown][:1].tolist()[0]!r}, which the forest was not fitted on: "
-                f"there were {shorten(self.classes_.tolist())}. Give the labels of fit."
+                f"y has the label {labels[unknown].tolist()[0]!r}, which the forest was not "
+                f"fitted on: there were {shorten(self.classes_.tolist())}. Give the labels of fit."
             )
         found: AnyArray = codes[given.codes[kept]]
         return found

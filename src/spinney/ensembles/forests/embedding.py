@@ -256,7 +256,7 @@ class RandomTreesEmbedding(TransformerMixin, Estimator):
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """Mean share of each feature in what splits say of random numbers: about how often it splits.
+        """Mean share of each feature in what splits say of random numbers: how often it is split.
 
         There is no target that a feature could matter for.
         """

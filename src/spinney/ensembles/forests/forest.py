@@ -102,6 +102,7 @@ class Forest(OutOfBagCalibration, BagKeeper):
             why_one=why_one_target(params["criterion"]),
             n_threads=self._n_threads(),
             several_labels=self._several_labels,
+            keeps_classes=True,
         )
 
     def _check_same(self, rows: ForestRows, params: Mapping[str, Any]) -> None:

@@ -218,7 +218,7 @@ class IsolationForest(OutlierMixin, Estimator):
         """
         self._check_fitted()
         if not isinstance(self.model_, IsolationTrees):
-            raise AttributeError(
+            raise AttributeError(  # noqa: TRY004 - what hasattr asks for
                 f"trees split by planes (extension_level={self.extension_level}) are no decision "
                 "trees. Use model_[i] for a forest of one of them, or extension_level=0."
             )

@@ -118,7 +118,7 @@ class IsolationDraws:
         n_told = meta["n_rows"] if last is None else int(last[-1])
         if n_told != meta["n_tickets"]:
             raise InvalidModel(_UNKNOWN)
-        parts = {name: array.copy() for name, array in arrays.items()}
+        parts: dict[str, Any] = {name: array.copy() for name, array in arrays.items()}
         return cls(seed=seed, sample_size=model.sample_size, **meta, **parts)
 
 

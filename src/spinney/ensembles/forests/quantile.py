@@ -271,6 +271,10 @@ class QuantileForestRegressor(QuantileCalibration, RegressorMixin, Estimator):
         """
         self._check_fitted()
         levels, is_one = read_levels(quantiles)
+        if not self.model_.leaves_rows_out:
+            raise InvalidParameter(
+                "Every tree saw all rows: no quantile is out of bag. Fit with bootstrap=True."
+            )
         table = self.model_.trees.conform(X, type(self).__name__)
         self._check_rows_of_fit(table.n_rows)
         found = self.model_.oob_quantiles(table, levels, n_threads=self._n_threads())

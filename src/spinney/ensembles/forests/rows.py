@@ -13,7 +13,7 @@ from spinney.data.weights import read_weights
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.forests.row_order import groups_by_content, row_keys, taken
 from spinney.ensembles.trees.several_labels import growing_parameters
-from spinney.errors import InvalidInput, InvalidParameter
+from spinney.errors import InvalidInput, InvalidParameter, nearest_names
 from spinney.resampling.bags_recipe import BagRecipe
 from spinney.resampling.bags_repeated import repetitions
 from spinney.typing import AnyArray, FloatArray, TableLike
@@ -56,6 +56,7 @@ def read_forest_rows(
     """Read a table, its target, weights and groups, and decide how rows are drawn."""
     X, y, sample_weight, groups = given
     sampler = resolved_sampler(params)
+    _check_class_weight(params.get("class_weight"))
     balances = params.get("class_weight") == "balanced_subsample"
     if balances:  # each tree by its own rows, or, if all trees have the same, at once
         settings = dataclasses.replace(settings, class_weight=None if sampler else "balanced")
@@ -88,6 +89,19 @@ def read_forest_rows(
     )
     tree_weights = reading.weights if by_trees else None
     return ForestRows(reading, recipe, tree_weights, row_weights, places, n_given)
+
+
+def _check_class_weight(given: Any) -> None:
+    """Refuse what is neither a word that forests know, nor weights of classes."""
+    words = ("balanced", "balanced_subsample")
+    is_word = isinstance(given, str) and given in words
+    if given is None or is_word or isinstance(given, Mapping | list | tuple):
+        return
+    raise InvalidInput(
+        f"class_weight={given!r}: expected None, 'balanced', 'balanced_subsample', a dict from "
+        "class to weight, or a list of dicts, one for each column of y."
+        + (nearest_names(given, words) if isinstance(given, str) else "")
+    )
 
 
 def resolved_sampler(params: Mapping[str, Any]) -> str | None:

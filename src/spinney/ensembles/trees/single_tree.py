@@ -87,6 +87,7 @@ class SingleTree(Estimator):
             class_weight=params.get("class_weight"),
             multi_output=params["criterion"] not in ONE_TARGET,
             why_one=why_one_target(params["criterion"]),
+            keeps_classes=True,
         )
         reading = read_rows(X, y, sample_weight, intake)
         own = growing_parameters(params, reading.target)

@@ -83,7 +83,7 @@ def test_warm_start_adds_trees():
     embedding = RandomTreesEmbedding(n_estimators=3, warm_start=True, random_state=0).fit(X)
     embedding.set_params(n_estimators=8).fit(X)
     assert embedding.model_ == RandomTreesEmbedding(n_estimators=8, random_state=0).fit(X).model_
-    with pytest.raises(InvalidParameter, match="len.estimators_.=8"):
+    with pytest.raises(InvalidParameter, match=r"len\(estimators_\)=8"):
         embedding.set_params(n_estimators=2).fit(X)
 
 

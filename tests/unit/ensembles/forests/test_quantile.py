@@ -139,11 +139,11 @@ def test_out_of_bag_quantiles_leave_out_the_trees_that_drew_the_row():
             weights[model.arrays["row"][some]] += times / len(trees)
         places = [(np.cumsum(weights) >= level - 1e-9).argmax() for level in (0.2, 0.8)]
         assert found[i].tolist() == model.arrays["target"][places].tolist()
-    assert small(bootstrap=False).fit(X, Y).oob_quantiles(X).shape == (300,)
 
 
 def test_rows_every_tree_drew_have_no_out_of_bag_quantile():
-    assert np.isnan(small(bootstrap=False).fit(X, Y).oob_quantiles(X)).all()
+    with pytest.raises(InvalidParameter, match=r"Every tree saw all rows.*bootstrap=True"):
+        small(bootstrap=False).fit(X, Y).oob_quantiles(X)
     with pytest.raises(InvalidInput, match="X has 40 rows, but 300 were given to fit"):
         small().fit(X, Y).oob_quantiles(NEW)
 

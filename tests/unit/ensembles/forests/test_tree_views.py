@@ -90,9 +90,7 @@ def test_isolation_trees_say_which_rows_and_features_they_drew(settings):
     weights = RNG.integers(0, 3, 200)
     forest = IsolationForest(n_estimators=6, random_state=0, **settings)
     forest.fit(X, sample_weight=weights)
-    for rows, features in zip(
-        forest.estimators_samples_, forest.estimators_features_, strict=True
-    ):
+    for rows, features in zip(forest.estimators_samples_, forest.estimators_features_, strict=True):
         assert len(rows) == forest.max_samples_
         assert np.all(weights[rows] > 0)
         assert len(features) == settings.get("max_features", 4)
