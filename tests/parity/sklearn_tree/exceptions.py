@@ -5,8 +5,9 @@ none any more is reported.
 """
 
 _PRIVATE = "looks at private internals of scikit-learn: "
-_GINI = "several labels share a tree by their Gini impurities only"
-_ONE_NUMBER = "several targets share a tree by squared error only"
+_MISSING = "missing behaviour, not a private internal: "
+_GINI = _MISSING + "several labels share a tree by their Gini impurities only"
+_ONE_NUMBER = _MISSING + "several targets share a tree by squared error only"
 
 _CLASSIFIERS = ("DecisionTreeClassifier", "ExtraTreeClassifier")
 _REGRESSORS = ("DecisionTreeRegressor", "ExtraTreeRegressor")

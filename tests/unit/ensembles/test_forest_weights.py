@@ -45,6 +45,22 @@ def test_whole_weights_are_repetitions(kind, bootstrap):
 
 
 @every_forest
+@pytest.mark.parametrize("sampler", ["poisson", "group"])
+def test_whole_weights_are_repetitions_of_these_samplers_too(kind, sampler):
+    weights = np.random.default_rng(3).integers(1, 4, 300)
+    rows = np.repeat(np.arange(300), weights)
+    groups = np.arange(300) // 5
+    settings = {"n_estimators": 5, "random_state": 0, "sampler": sampler, "min_samples_leaf": 3}
+    if kind is RandomForestClassifier or kind is RandomForestRegressor:
+        settings["search"] = "exact"
+    y = target(kind)
+    own, of_rows = (groups, groups[rows]) if sampler == "group" else (None, None)
+    weighed = kind(**settings).fit(X, y, weights, groups=own)
+    repeated = kind(**settings).fit(X[rows], y[rows], groups=of_rows)
+    assert weighed.predict(X) == pytest.approx(repeated.predict(X), abs=1e-9)
+
+
+@every_forest
 def test_order_of_rows_does_not_matter(kind):
     order = np.random.default_rng(0).permutation(300)
     models = [

@@ -188,10 +188,9 @@ def test_shapley_values_are_those_of_the_shares():
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"criterion": "entropy"}, "criterion='entropy' judges one label, but y has 2 columns"),
+        ({"criterion": "entropy"}, "criterion='entropy' is offered for one label, but y has 2"),
         ({"voting": "hard"}, "voting='hard' is about the classes of one label"),
         ({"sampler": "stratified"}, "sampler='stratified'"),
-        ({"sampler": "balanced"}, "sampler='balanced'"),
         ({"class_weight": "balanced_subsample"}, "class_weight='balanced_subsample'"),
         ({"class_weight": {0: 2}}, "Give a list of dicts, one for each column"),
         ({"class_weight": [{0: 2}]}, "number of elements in class_weight should match"),
@@ -204,6 +203,14 @@ def test_what_is_about_one_label_is_refused(params, words):
         RandomForestClassifier(2, **params).fit(X, Y)
     if "class_weight" not in params or params["class_weight"] == "balanced_subsample":
         assert not get_tags(RandomForestClassifier(2, **params)).target_tags.multi_output
+
+
+def test_bags_that_count_rows_equally_often_know_no_classes():
+    forest = RandomForestClassifier(20, sampler="balanced", random_state=0).fit(X, Y)
+    counts = [np.bincount(rows, minlength=len(X)) for rows in forest.estimators_samples_[:10]]
+    assert set(np.sum(counts, axis=0)) == {10}
+    assert get_tags(forest).target_tags.multi_output
+    assert np.mean(forest.predict(X) == Y) > 0.8
 
 
 def test_bad_labels_are_refused_with_their_column():

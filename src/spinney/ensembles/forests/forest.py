@@ -59,9 +59,13 @@ class Forest(OutOfBagCalibration, BagKeeper):
             pandas, polars or Arrow table, NumPy array, SciPy sparse matrix.
         y : n labels or numbers, or several of each row: (n, n_outputs)
         sample_weight : n numbers, optional
-            A weight of k counts as the row k times; rows of weight 0 are as if absent. A bootstrap
-            draws rows by their weights: as many as the weights add up to if they are whole numbers
-            (of a mean up to 100), else as many as there are rows.
+            Rows of weight 0 are as if absent. A whole weight of k counts as the row k times where
+            trees see all rows or draw by "bootstrap", "poisson" or "group" (a group with all its
+            rows). A bootstrap draws rows by their weights: as many as the weights add up to if they
+            are whole numbers (of a mean up to 100), else as many as there are rows. The samplers
+            "subsample", "balanced", "stratified" and "block" draw a row of weight k as one row,
+            which then weighs k, so that its k copies are drawn together and not one by one;
+            "bayesian" weighs it by one random number times k.
         groups : n labels, optional
             For ``sampler="group"``: rows of a group are drawn together.
 

@@ -72,6 +72,7 @@ class IsolationForest(OutlierMixin, Estimator):
         0: a split asks about one feature. k: it is a plane of k + 1 numeric features with a random
         direction (Hariri, Carrasco Kind and Brunner 2019), which does not favour the axes; at
         most one less than there are features. A missing value counts as if it were on the plane.
+        Categories have no place on a plane: a table with some is refused, with the column's name.
     categorical_features : "from_dtype", None, mask, positions or names
         Which features are categories; a split sends half of them left.
     unseen : {"missing", "error"}
@@ -267,8 +268,8 @@ class IsolationForest(OutlierMixin, Estimator):
         if self.extension_level and categories:
             raise InvalidInput(
                 f"Column {categories[0]!r} is categorical, and planes (extension_level="
-                f"{self.extension_level}) combine numbers. Use extension_level=0, or leave the "
-                "column out."
+                f"{self.extension_level}) combine numbers. Use extension_level=0, leave the column "
+                "out, or give it as numbers (one column per category)."
             )
         last_ticket, n_tickets, n_rows = tickets_of_weights(reading.weights, len(reading.y))
         draws = IsolationDraws(

@@ -130,7 +130,8 @@ class RotationForestClassifier(ClassifierMixin, _RotationForest):
     features are put into random groups, and each group is turned to its principal axes, seen on
     some of the classes and three in four of their rows (Rodríguez, Kuncheva and Alonso 2006).
     ``rotation="random_combinations"``: random sums of a few features (Breiman's Forest-RC), drawn
-    for each tree. Good where the border between classes runs across the features. Numbers only.
+    for each tree. Good where the border between classes runs across the features. Features are
+    added up, so a table with categories is refused, with the column's name: give them as numbers.
     The forest is the same for every number of threads and every order of rows.
 
     Parameters

@@ -180,7 +180,7 @@ class DecisionTreeRegressor(RegressorMixin, SingleTree):
     "absolute_error" (leaves are medians; every cut is tried whatever ``search`` says, in O(n log n)
     per node and feature) or "poisson", half the Poisson deviance of counts and other numbers that
     are not negative. Several targets (2-D ``y``) share one tree whose leaves are vectors, by
-    squared error only.
+    squared error only; scikit-learn offers the others for them too.
 
     Examples
     --------

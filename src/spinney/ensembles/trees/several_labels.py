@@ -17,7 +17,7 @@ from spinney.typing import AnyArray, FloatArray
 
 _OF_ONE_LABEL: Mapping[str, tuple[str, ...]] = {
     "voting": ("hard",),
-    "sampler": ("stratified", "balanced"),
+    "sampler": ("stratified",),
     "class_weight": ("balanced_subsample",),
 }
 """Words of parameters that are about the classes of one label."""
@@ -121,7 +121,7 @@ def growing_parameters(params: Mapping[str, Any], target: Target) -> Mapping[str
             )
     if params["criterion"] != "gini":
         raise InvalidParameter(
-            f"criterion={params['criterion']!r} judges one label, but y has {n_labels} columns. "
-            "Use 'gini', or fit a model for each column."
+            f"criterion={params['criterion']!r} is offered for one label, but y has {n_labels} "
+            "columns. Use 'gini', or fit a model for each column."
         )
     return {**params, "criterion": "squared_error"}
