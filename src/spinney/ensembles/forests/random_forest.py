@@ -196,7 +196,8 @@ class RandomForestRegressor(NumberForest):
     ``voting``. ``criterion`` is "squared_error", "friedman_mse" (the same), "absolute_error"
     (leaves are medians; every cut is tried, whatever ``search`` says) or "poisson" (half the
     deviance; y must not be negative); the last two take one target, of which scikit-learn takes
-    several. Several targets (2-D ``y``) share trees whose leaves are vectors. Out-of-bag answers are ``oob_prediction_``, scores are R².
+    several. Several targets (2-D ``y``) share trees whose leaves are vectors. Out-of-bag answers
+    are ``oob_prediction_``, scores are R².
 
     Examples
     --------
