@@ -86,7 +86,7 @@ def test_targets_a_criterion_cannot_judge_are_refused():
         DecisionTreeRegressor(criterion="poisson").fit(X, [1, 2, -3, 0, 1, 1])
     with pytest.raises(InvalidInput, match="y is not positive"):
         DecisionTreeRegressor(criterion="poisson").fit(X, np.zeros(6))
-    with pytest.raises(InvalidParameter, match="criterion='entropy' judges one label"):
+    with pytest.raises(InvalidParameter, match="criterion='entropy' is offered for one label"):
         DecisionTreeClassifier(criterion="entropy").fit(X, np.zeros((6, 2)))
 
 
