@@ -262,8 +262,9 @@ class QuantileForestRegressor(QuantileCalibration, RegressorMixin, Estimator):
         self._check_fitted()
         levels, is_one = read_levels(quantiles)
         if not self.model_.leaves_rows_out:
-            raise InvalidParameter(
-                "Every tree saw all rows: no quantile is out of bag. Fit with bootstrap=True."
+            raise InvalidInput(
+                "Every tree saw all rows. There is no row that some tree did not see, so nothing "
+                "is known out of bag. Fit with bootstrap=True, or use rows that fit has not seen."
             )
         table = self.model_.trees.conform(X, type(self).__name__)
         self._check_rows_of_fit(table.n_rows)

@@ -142,7 +142,7 @@ def test_out_of_bag_quantiles_leave_out_the_trees_that_drew_the_row():
 
 
 def test_rows_every_tree_drew_have_no_out_of_bag_quantile():
-    with pytest.raises(InvalidParameter, match=r"Every tree saw all rows.*bootstrap=True"):
+    with pytest.raises(InvalidInput, match=r"Every tree saw all rows.*bootstrap=True"):
         small(bootstrap=False).fit(X, Y).oob_quantiles(X)
     with pytest.raises(InvalidInput, match="X has 40 rows, but 300 were given to fit"):
         small().fit(X, Y).oob_quantiles(NEW)
