@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from spinney.ensembles.estimator import Learner
+from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.uncertain.rows import GivenRows
 from spinney.errors import InvalidInput
 from spinney.progress import follow
@@ -37,8 +37,7 @@ def fit_members(
     if isinstance(estimator, Learner):
         fits: Iterable[Any] = (_fit(member, rows, part) for member, part in pairs)
     else:
-        work = (delayed(_fit)(member, rows, part) for member, part in pairs)
-        fits = Parallel(n_jobs=n_jobs, return_as="generator")(work)
+        fits = done_in_order(_fit, ((member, rows, part) for member, part in pairs), n_jobs)
     return list(follow(fits, len(parts), "fit"))
 
 
