@@ -35,8 +35,13 @@ struct Given {
     std::vector<std::int64_t> weights;
     bool weights_repeat = true;
     std::vector<std::uint32_t> rows;  ///< empty: all
+    bool every_hessian_counts = true;
 
-    GradientInput input() const { return {gradients, hessians, weights, weights_repeat, 1.0}; }
+    GradientInput input() const {
+        GradientInput input{gradients, hessians, weights, weights_repeat, 1.0};
+        input.every_hessian_counts = every_hessian_counts;
+        return input;
+    }
     std::vector<std::uint32_t> grown_on() const {
         std::vector<std::uint32_t> all = rows;
         for (std::uint32_t i = 0; all.size() < gradients.size() && rows.empty(); ++i) {
@@ -95,7 +100,21 @@ SlowGrids slow_grids_of(const Given& given, int gradient_bits, int hessian_bits,
             packed && fits && given.weights.empty()};
 }
 
-/// Many rows whose gradients are not too unlike share a word; others take the fine grid.
+/// Whether more than one row in sixteen has a hessian of less than four steps that is not zero.
+bool slow_loses_hessians(const Given& given, const SlowGrid& grid) {
+    double n = 0.0;
+    double n_lost = 0.0;
+    for (const std::uint32_t row : given.grown_on()) {
+        const auto repeats = static_cast<double>(given.repeats(row));
+        n += repeats;
+        if (given.hessians.empty() || given.hessians[row] == 0.0F) continue;
+        if (static_cast<double>(given.hessians[row]) / grid.step < 4.0) n_lost += repeats;
+    }
+    return given.every_hessian_counts && 16.0 * n_lost > n;
+}
+
+/// Many rows whose gradients are not too unlike share a word; others take a finer grid, of which
+/// that of hessians is no finer than they need.
 SlowGrids slow_grids(const Given& given) {
     const bool has_hessians = !given.hessians.empty();
     const SlowGrids fine = slow_grids_of(given, 29, 30, false);
@@ -110,7 +129,11 @@ SlowGrids slow_grids(const Given& given) {
         steps += repeats * static_cast<double>(std::abs(coarse.gradient.of(given.gradients[row])));
         largest = std::max(largest, std::abs(given.gradients[row]));
     }
-    return n > 512.0 && (largest == 0.0F || steps / n >= 16.0) ? coarse : fine;
+    if (n <= 512.0) return fine;
+    const bool is_fine_enough = largest == 0.0F || steps / n >= 16.0;
+    if (is_fine_enough && !slow_loses_hessians(given, coarse.hessian)) return coarse;
+    const SlowGrids middle = slow_grids_of(given, 29, 20, false);
+    return has_hessians && !slow_loses_hessians(given, middle.hessian) ? middle : fine;
 }
 
 void check_rows(const Given& given) {
@@ -215,6 +238,33 @@ TEST(a_few_large_gradients_turn_to_the_fine_grid_exactly_where_the_mean_says) {
             PackedGradients found;
             found.fill(given.input(), {}, 1);
             CHECK(found.is_packed() == (steps >= 9));  // 8191 / 1024 come from the large one
+        }
+    });
+}
+
+TEST(small_hessians_turn_to_a_finer_grid_exactly_where_there_are_too_many) {
+    // One row has the largest hessian; of 1600 rows 99, 100 or 101 have one of k steps.
+    const auto is_packed = [](std::size_t n_small, float hessian, bool counts) {
+        Given given;
+        given.gradients.assign(1600, 0.5F);
+        given.hessians.assign(1600, 0.25F);
+        given.hessians[7] = std::nextafter(1.0F, 0.0F);
+        std::fill_n(given.hessians.begin() + 100, n_small, hessian);
+        given.every_hessian_counts = counts;
+        check_rows(given);
+        PackedGradients found;
+        found.fill(given.input(), {}, 1);
+        return found.is_packed();
+    };
+    for_every_isa([&] {
+        const float below_four = std::ldexp(3.99F, -13);
+        for (const std::size_t n_small : {99UL, 100UL, 101UL}) {
+            CHECK(is_packed(n_small, below_four, true) == (n_small <= 100));
+            CHECK(is_packed(n_small, std::ldexp(4.0F, -13), true));
+            CHECK(is_packed(n_small, 0.0F, true));
+            CHECK(is_packed(n_small, below_four, false));
+            CHECK(is_packed(n_small, 1e-7F, true) == (n_small <= 100));   // 20 bits are too few
+            CHECK(is_packed(n_small, 1e-20F, true) == (n_small <= 100));  // as are all
         }
     });
 }
