@@ -1,14 +1,13 @@
 """What ensembles of bags keep beside their model: how rows were drawn, and scores out of bag."""
 
-import abc
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.forests.knowledge import Knowledge
+from spinney.ensembles.forests.member_sequence import MemberSequence
 from spinney.ensembles.forests.out_of_bag import Tally
 from spinney.errors import InvalidInput, InvalidModel
 from spinney.model import TreeForest
@@ -18,7 +17,7 @@ from spinney.typing import AnyArray, FloatArray, TableLike
 _SCORES = ("oob_curve", "oob_answers")
 
 
-class BagKeeper(Estimator):
+class BagKeeper(MemberSequence):
     """An ensemble whose members draw rows."""
 
     _oob_name: ClassVar[str]
@@ -26,23 +25,6 @@ class BagKeeper(Estimator):
     _known: Knowledge
     oob_score_: float
     oob_curve_: FloatArray
-
-    def __len__(self) -> int:
-        return len(self.model_) if hasattr(self, "model_") else 0
-
-    def __bool__(self) -> bool:
-        return True
-
-    def __getitem__(self, index: int) -> Any:
-        return self.estimators_[index]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.estimators_)
-
-    @property
-    @abc.abstractmethod
-    def estimators_(self) -> Any:
-        """The members."""
 
     @property
     def estimators_samples_(self) -> list[AnyArray]:

@@ -1,7 +1,7 @@
 """Leaves of random trees as features."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
@@ -10,11 +10,11 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in
 
 from spinney.data.binning import Binner
-from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.forests.growing import join_grown, portions
 from spinney.ensembles.forests.importances import mean_gain_shares
-from spinney.ensembles.forests.paths import decision_paths
+from spinney.ensembles.forests.member_sequence import MemberSequence
+from spinney.ensembles.forests.paths import PassedNodes
 from spinney.ensembles.forests.tree_views import TreeViews, as_numbers
 from spinney.ensembles.parameters import (
     Boolean,
@@ -43,7 +43,7 @@ from spinney.trees.settings import TreeSettings
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
 
-class RandomTreesEmbedding(TransformerMixin, Estimator):
+class RandomTreesEmbedding(TransformerMixin, PassedNodes, MemberSequence):
     """Rows as the leaves they fall into: one column per leaf of a forest of random trees.
 
     Trees are split at random, without a target. Rows that are near each other share leaves, so
@@ -229,18 +229,6 @@ class RandomTreesEmbedding(TransformerMixin, Estimator):
         matrix = sparse.csr_matrix((ones, columns.ravel(), ends), shape=shape)
         return matrix if self.sparse_output else matrix.toarray()
 
-    def __len__(self) -> int:
-        return len(self.model_) if hasattr(self, "model_") else 0
-
-    def __bool__(self) -> bool:
-        return True
-
-    def __getitem__(self, index: int) -> Any:
-        return self.estimators_[index]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.estimators_)
-
     @property
     def estimators_(self) -> TreeViews:
         """The trees as fitted regressors, made when asked for; they predict columns of leaves."""
@@ -262,19 +250,6 @@ class RandomTreesEmbedding(TransformerMixin, Estimator):
         """
         self._check_fitted()
         return mean_gain_shares(self.model_)
-
-    def decision_path(self, X: TableLike) -> tuple[sparse.csr_matrix, AnyArray]:
-        """Say which nodes each row passes.
-
-        Returns
-        -------
-        indicator : sparse matrix (n_rows, n_nodes of all trees)
-            1 where the row passes the node.
-        n_nodes_ptr : (n_trees + 1,)
-            Where the nodes of each tree begin.
-        """
-        leaves = self.apply(X)
-        return decision_paths(self.model_, leaves), self.model_.arrays["tree_start"].copy()
 
     def compile(self) -> NoReturn:
         """Refuse: leaves are no prediction."""

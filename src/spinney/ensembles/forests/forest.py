@@ -20,7 +20,7 @@ from spinney.ensembles.forests.growing import (
 from spinney.ensembles.forests.importances import mean_gain_shares
 from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import OutOfBag
-from spinney.ensembles.forests.paths import decision_paths
+from spinney.ensembles.forests.paths import PassedNodes
 from spinney.ensembles.forests.rows import ForestRows, read_forest_rows
 from spinney.ensembles.forests.tree_views import TreeViews
 from spinney.ensembles.forests.warm_start import check_goes_on
@@ -31,7 +31,7 @@ from spinney.errors import InvalidParameter
 from spinney.model import Model, TreeForest
 from spinney.progress import Progress
 from spinney.randomness import seed_from
-from spinney.typing import AnyArray, FloatArray, TableLike
+from spinney.typing import FloatArray, TableLike
 
 AUTO_STEP, AUTO_MOST = 50, 2000
 """Trees that ``n_estimators="auto"`` grows between two looks at the curve, and at most."""
@@ -41,7 +41,7 @@ _OOB_NEEDS_BAGS = (
 )
 
 
-class Forest(OutOfBagCalibration, BagKeeper):
+class Forest(OutOfBagCalibration, PassedNodes, BagKeeper):
     """Trees grown on rows and features of their own, whose answers are averaged."""
 
     _model_class: ClassVar[type[Model]] = TreeForest
@@ -219,19 +219,6 @@ class Forest(OutOfBagCalibration, BagKeeper):
         """Mean over trees of each feature's share in the tree's gain; sums to 1 if any splits."""
         check_is_fitted(self)
         return mean_gain_shares(self.model_)
-
-    def decision_path(self, X: TableLike) -> tuple[sparse.csr_matrix, AnyArray]:
-        """Say which nodes each row passes.
-
-        Returns
-        -------
-        indicator : sparse matrix (n_rows, n_nodes of all trees)
-            1 where the row passes the node.
-        n_nodes_ptr : (n_trees + 1,)
-            Where the nodes of each tree begin.
-        """
-        leaves = self.apply(X)
-        return decision_paths(self.model_, leaves), self.model_.arrays["tree_start"].copy()
 
     def proximities(self, X: TableLike, *, out_of_bag: bool = False) -> FloatArray:
         """Give the share of trees in which two rows fall into the same leaf; (n_rows, n_rows).

@@ -3,8 +3,9 @@
 import numpy as np
 from scipy import sparse
 
+from spinney.ensembles.estimator import Estimator
 from spinney.model import TreeForest
-from spinney.typing import AnyArray
+from spinney.typing import AnyArray, TableLike
 
 
 def decision_paths(model: TreeForest, leaves: AnyArray) -> sparse.csr_matrix:
@@ -45,3 +46,22 @@ def parents(model: TreeForest) -> AnyArray:
     above[inner + 1] = inner  # in preorder the left child comes next
     above[right[inner] + start[inner]] = inner
     return above
+
+
+class PassedNodes(Estimator):
+    """An estimator of trees that says which of their nodes rows pass."""
+
+    model_: TreeForest
+
+    def decision_path(self, X: TableLike) -> tuple[sparse.csr_matrix, AnyArray]:
+        """Say which nodes each row passes.
+
+        Returns
+        -------
+        indicator : sparse matrix (n_rows, n_nodes of all trees)
+            1 where the row passes the node.
+        n_nodes_ptr : (n_trees + 1,)
+            Where the nodes of each tree begin.
+        """
+        leaves = self.apply(X)
+        return decision_paths(self.model_, leaves), self.model_.arrays["tree_start"].copy()
