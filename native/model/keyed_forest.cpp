@@ -86,22 +86,25 @@ void KeyedForest<Key, Index>::find_slots(const ForestArrays& forest) {
     }
 }
 
-/// The child that more training rows came to has its own children right behind it.
+/// The child that more training rows came to has its own children right behind it. Nodes are read
+/// in their order, in which those of a subtree stand together: so the places of its pairs are known
+/// before it is seen.
 template <class Key, class Index>
 void KeyedForest<Key, Index>::add_tree(const ForestArrays& forest, std::size_t tree) {
-    struct Visit {
-        std::size_t node, place;
+    struct Subtree {
+        std::size_t place;  ///< of its root
+        std::size_t pair;   ///< its first one, if it has any
+        std::size_t end;    ///< behind its last node
     };
     const auto first = static_cast<std::size_t>(forest.tree_start[tree]);
-    const auto size = static_cast<std::size_t>(forest.tree_start[tree + 1]) - first;
+    const auto last = static_cast<std::size_t>(forest.tree_start[tree + 1]);
     Tree& made = trees_[tree];
-    made.nodes.resize(size + 1);  // the root has no neighbour
-    made.ids.resize(size + 1);
+    made.nodes.resize(last - first + 1);  // the root has no neighbour
+    made.ids.resize(last - first + 1);
     std::vector<std::uint32_t> known(kKnownValues, UINT32_MAX);
-    std::vector<Visit> waiting = {{first, 0}};
-    std::size_t n_pairs = 1;
-    while (!waiting.empty()) {
-        const auto [node, place] = waiting.back();
+    std::vector<Subtree> waiting = {{0, 1, last}};
+    for (std::size_t node = first; node < last; ++node) {
+        const auto [place, pair, end] = waiting.back();
         waiting.pop_back();
         made.ids[place] = static_cast<std::int32_t>(node - first);
         if (forest.feature[node] < 0) {
@@ -113,13 +116,14 @@ void KeyedForest<Key, Index>::add_tree(const ForestArrays& forest, std::size_t t
         const std::size_t slot = slot_numbers_[2 * feature + (forest.missing_left[node] ? 1 : 0)];
         const Key key = OrderedBits<Number>::of(round_down<Number>(forest.threshold[node]));
         made.nodes[place] = {key, static_cast<Index>(slot * kWalkingRows),
-                             static_cast<Index>(n_pairs)};
-        const Visit left{node + 1, 2 * n_pairs};
-        const Visit right{first + static_cast<std::size_t>(forest.right[node]), 2 * n_pairs + 1};
-        const bool left_first = forest.count[left.node] >= forest.count[right.node];
-        waiting.push_back(left_first ? right : left);
-        waiting.push_back(left_first ? left : right);
-        ++n_pairs;
+                             static_cast<Index>(pair)};
+        const std::size_t right = first + static_cast<std::size_t>(forest.right[node]);
+        const std::int64_t half = forest.count[node] - forest.count[node] / 2;
+        const bool left_first = forest.count[node + 1] >= half;
+        const std::size_t behind_left = pair + 1 + (right - node - 1) / 2;
+        const std::size_t behind_right = pair + 1 + (end - right) / 2;
+        waiting.push_back({2 * pair + 1, left_first ? behind_left : pair + 1, end});
+        waiting.push_back({2 * pair, left_first ? pair + 1 : behind_right, right});
     }
 }
 

@@ -11,7 +11,7 @@ from spinney.data.schema import FeatureSchema
 from spinney.data.table import Column, Kind, Table
 from spinney.data.weights import read_weights
 from spinney.errors import InvalidInput
-from spinney.trees.ranked import Places, RankedRows, RankedTable
+from spinney.trees.ranked import RankedTable
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 
@@ -188,13 +188,22 @@ class TableRows(Table):
         return schema, TableRows(self.shared, source, self.numbers)
 
     def binned(self, max_bins: int, n_threads: int) -> BinnedTable:
-        """Give the bins of all rows of the shared table."""
-        return self._source.binned(max_bins, n_threads)
+        """Give the bins of these rows: those of all rows are made once, these are gathered.
 
-    def ranked(self, max_bins: int, n_threads: int) -> RankedRows:
-        """Give these rows of the ranked table."""
-        places = Places(self.numbers, self.n_shared)
-        return RankedRows(self._source.ranked(max_bins, n_threads), places, n_threads=n_threads)
+        A byte of a row that is left out would be read beside those that are needed, in every round.
+        """
+        shared = self._source.binned(max_bins, n_threads)
+        if self.are_all:
+            return shared
+        if isinstance(shared.bins, np.ndarray):
+            return BinnedTable(shared.bins.take(self.numbers, axis=0), shared.features)
+        stored = self.whole.take(self.numbers)
+        return Binner(shared.features).transform(stored, n_threads=n_threads)
+
+    def ranked(self, max_bins: int, n_threads: int) -> RankedTable:
+        """Give the ranks of these rows among all: made once, gathered here."""
+        shared = self._source.ranked(max_bins, n_threads)
+        return shared if self.are_all else shared.take(self.numbers, n_threads)
 
     def content_bits(self) -> AnyArray:
         """Give 64 bits of what stands in each row."""
@@ -221,8 +230,8 @@ def rank_table(
 
 def ranks_of(
     table: Table, weights: FloatArray | None, max_bins: int, n_threads: int
-) -> RankedTable | RankedRows:
-    """Rank a table, or find its rows in the ranked table they share."""
+) -> RankedTable:
+    """Rank a table, or gather its rows from the ranked table they share."""
     if isinstance(table, TableRows):
         return table.ranked(max_bins, n_threads)
     return rank_table(table, weights, max_bins, n_threads)

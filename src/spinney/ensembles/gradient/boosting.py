@@ -171,7 +171,7 @@ class GradientBoosting(BoostedAnswers):
         plan = Plan(params, reading.schema, rows, loss, settings, stops, clock, callbacks)
         if not stops_by_folds(params):
             return plan, None, automatic
-        folds = rows_of_folds(rows, given.folds(params, reading, seed), reading.table)
+        folds = rows_of_folds(rows, given.folds(params, reading, seed))
         folds = folds if deriving is None else deriving.for_folds(folds, intake)
         return plan, folds, automatic
 

@@ -103,10 +103,6 @@ class GivenQueries(Given):
         codes = self.known["train"]
         if len(rows.tables) == 2:
             codes = np.append(codes, self._validation_codes(rows, len(codes)))
-        elif isinstance(reading.table, TableRows) and not reading.table.are_all:
-            everywhere = np.full(rows.n_rows, -1)
-            everywhere[reading.table.numbers] = codes
-            codes = everywhere
         bins = rows.binned.dense(n_threads)
         return loss.over_rows(QueryRows.of(codes, rows.y, loss.gains, bins, n_threads))
 
