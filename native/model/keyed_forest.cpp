@@ -1,8 +1,8 @@
 #include "native/model/keyed_forest.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -36,14 +36,32 @@ T number_at(const ColumnView& column, std::size_t row) {
                   : static_cast<T>(reinterpret_cast<const double*>(column.data)[place]);
 }
 
-std::size_t hash_of(const double* values, std::size_t n) {
-    std::uint64_t hash = 0;
-    for (std::size_t k = 0; k < n; ++k) {
-        hash = (hash ^ std::bit_cast<std::uint64_t>(values[k])) * 0x9E3779B97F4A7C15U;
-        hash ^= hash >> 29;
+/// Some numbers, each times a weight.
+struct Products {
+    const double* values;
+    double weight;
+    std::size_t n;
+
+    double at(std::size_t k) const { return weight * values[k]; }
+    std::uint64_t bits(std::size_t k) const { return std::bit_cast<std::uint64_t>(at(k)); }
+
+    std::size_t hash() const {
+        std::uint64_t hash = 0;
+        for (std::size_t k = 0; k < n; ++k) {
+            hash = (hash ^ bits(k)) * 0x9E3779B97F4A7C15U;
+            hash ^= hash >> 29;
+        }
+        return static_cast<std::size_t>(hash >> 20) % kKnownValues;
     }
-    return static_cast<std::size_t>(hash >> 20) % kKnownValues;
-}
+
+    /// To the last bit: zero has a sign.
+    bool are(const double* others) const {
+        for (std::size_t k = 0; k < n; ++k) {
+            if (bits(k) != std::bit_cast<std::uint64_t>(others[k])) return false;
+        }
+        return true;
+    }
+};
 
 }  // namespace
 
@@ -133,15 +151,11 @@ typename KeyedForest<Key, Index>::Node KeyedForest<Key, Index>::leaf_node(
     std::vector<std::uint32_t>& known) {
     std::vector<double>& values = trees_[tree].values;
     const std::size_t width = value_width_;
-    const double* own = &forest.values[node * width];
-    const auto row = static_cast<std::uint32_t>(values.size() / width);
-    for (std::size_t k = 0; k < width; ++k) values.push_back(forest.tree_weight[tree] * own[k]);
-    std::uint32_t& there = known[hash_of(&values[row * width], width)];
-    if (there != UINT32_MAX &&
-        std::memcmp(&values[there * width], &values[row * width], width * sizeof(double)) == 0) {
-        values.resize(row * width);
-    } else {
-        there = row;
+    const Products own = {&forest.values[node * width], forest.tree_weight[tree], width};
+    std::uint32_t& there = known[own.hash()];
+    if (there == UINT32_MAX || !own.are(&values[there * width])) {
+        there = static_cast<std::uint32_t>(values.size() / width);
+        for (std::size_t k = 0; k < width; ++k) values.push_back(own.at(k));
     }
     const std::size_t slot = place % 2 == 0 ? kNever : kAlways;
     return {there, static_cast<Index>(slot * kWalkingRows), static_cast<Index>(place / 2)};

@@ -48,8 +48,7 @@ class SharedTable:
     Where every feature has no more distinct values than bins, cut points do not depend on who
     made them. Then a fit on ``rows(numbers)`` gives the model of a fit on a copy of the rows:
     trees and forests to the last bit, boosting up to the middle of a gap (a threshold may lie
-    elsewhere between two values of the rows, where only rows outside can tell), unless it draws
-    rows (``subsample`` below 1), which it draws by other numbers.
+    elsewhere between two values of the rows, where only rows outside can tell).
 
     Parameters
     ----------
@@ -92,7 +91,7 @@ class SharedTable:
         return self._as_read.table.n_rows
 
     def rows(self, numbers: Any = None) -> "TableRows":
-        """Choose rows, by their numbers or a mask, without copying them; None: all.
+        """Choose rows, by their numbers or a mask, without copying their values; None: all.
 
         Give the answer to ``fit``, with the targets of these rows, or to ``predict``.
         """
@@ -116,8 +115,8 @@ class SharedTable:
 class TableRows(Table):
     """Some rows of a shared table: a table like any other, copied when it is looked into.
 
-    Boosting, forests and trees do not look into it. They train on the bins or ranks of the shared
-    table and on the numbers of the rows.
+    Boosting, forests and trees do not look into it. They train on the bins or ranks that the rows
+    have in the shared table.
     """
 
     __slots__ = ("_copy", "_source", "numbers", "shared")
@@ -188,9 +187,9 @@ class TableRows(Table):
         return schema, TableRows(self.shared, source, self.numbers)
 
     def binned(self, max_bins: int, n_threads: int) -> BinnedTable:
-        """Give the bins of these rows: those of all rows are made once, these are gathered.
+        """Give the bins of these rows: gathered from those of all rows, which are made once.
 
-        A byte of a row that is left out would be read beside those that are needed, in every round.
+        A gather costs less than one round that would step over the rows left out.
         """
         shared = self._source.binned(max_bins, n_threads)
         if self.are_all:
@@ -201,9 +200,9 @@ class TableRows(Table):
         return Binner(shared.features).transform(stored, n_threads=n_threads)
 
     def ranked(self, max_bins: int, n_threads: int) -> RankedTable:
-        """Give the ranks of these rows among all: made once, gathered here."""
+        """Give the ranks of these rows: gathered from those of all rows, which are made once."""
         shared = self._source.ranked(max_bins, n_threads)
-        return shared if self.are_all else shared.take(self.numbers, n_threads)
+        return shared.take(None if self.are_all else self.numbers, n_threads)
 
     def content_bits(self) -> AnyArray:
         """Give 64 bits of what stands in each row."""

@@ -193,7 +193,8 @@ class RankedTable:
         """Rank; bins of ranks hold about as much weight each, None: as many rows."""
         self.features: tuple[FeatureBins, ...] = binner.features
         self.n_rows = table.n_rows
-        self._n_threads = n_threads
+        self.n_threads = n_threads
+        """Threads that trees grow by."""
         bins = [
             feature.bin_of_code.tolist() if isinstance(feature, CategoryBins) else []
             for feature in binner.features
@@ -202,14 +203,18 @@ class RankedTable:
         if weights is not None:
             integers, _ = fixed_weights(weights, bits=52)
         columns = native_columns(table)
-        self._native = _ext.RankedColumns(columns, bins, integers, max_bins, n_threads)
+        self.native = _ext.RankedColumns(columns, bins, integers, max_bins, n_threads)
 
-    def take(self, rows: AnyArray, n_threads: int) -> Self:
-        """Gather some rows; their ranks and bins stay those they have among all."""
+    def take(self, rows: AnyArray | None, n_threads: int) -> Self:
+        """Gather some rows to grow on by so many threads; None: all, without a copy.
+
+        Their ranks and bins stay those they have among all.
+        """
         taken = copy.copy(self)
-        taken.n_rows = len(rows)
-        taken._n_threads = n_threads
-        taken._native = self._native.take(rows.astype(np.uint32), n_threads)
+        taken.n_threads = n_threads
+        if rows is not None:
+            taken.n_rows = len(rows)
+            taken.native = self.native.take(rows.astype(np.uint32), n_threads)
         return taken
 
     def grow(
@@ -235,14 +240,14 @@ class RankedTable:
         dict
             Arrays of nodes in preorder, tree behind tree, as ``TreeSum`` takes them.
         """
-        grown = self._native.grow(
+        grown = self.native.grow(
             target.to_native(),
             bags.given(trees),
             bags.draws,
             own.to_native(),
             settings.to_native(),
             (trees.start, len(trees)),
-            self._n_threads,
+            self.n_threads,
         )
         grown["category_sets"] = grown["category_sets"].reshape(-1, 32)
         return grown

@@ -153,7 +153,8 @@ def test_bins_and_ranks_are_made_once_for_everybody():
     others = shared.rows(TEST).recoded("from_dtype")[1]
     everything = shared.rows().recoded("from_dtype")[1]
     assert everything.binned(255, 1).bins is everything.binned(255, 2).bins
-    assert everything.ranked(255, 1) is everything.ranked(255, 2)
+    assert everything.ranked(255, 1).native is everything.ranked(255, 2).native
+    assert [everything.ranked(255, n).n_threads for n in (1, 2)] == [1, 2]
     assert rows.binned(255, 1).features is others.binned(255, 2).features
     assert rows.ranked(255, 1).features is others.ranked(255, 1).features
     assert rows.binned(16, 1).features is not others.binned(255, 1).features

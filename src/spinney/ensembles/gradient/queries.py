@@ -94,9 +94,7 @@ class GivenQueries(Given):
         """Give the queries: no fold divides one."""
         return self.known["train"], None
 
-    def loss_over(
-        self, loss: Loss, reading: Reading, rows: BoostingRows, n_threads: int
-    ) -> RankingLoss:
+    def loss_over(self, loss: Loss, rows: BoostingRows, n_threads: int) -> RankingLoss:
         """Give the loss of the queries of all rows, also of those that are only measured on."""
         if not isinstance(loss, RankingLoss):
             raise InvalidInput(f"{loss!r} is no loss of queries.")
