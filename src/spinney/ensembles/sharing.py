@@ -11,6 +11,7 @@ from spinney.data.schema import FeatureSchema
 from spinney.data.table import Column, Kind, Table
 from spinney.data.weights import read_weights
 from spinney.errors import InvalidInput
+from spinney.resampling.folds import read_row_numbers
 from spinney.trees.ranked import RankedTable
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -91,14 +92,15 @@ class SharedTable:
         return self._as_read.table.n_rows
 
     def rows(self, numbers: Any = None) -> "TableRows":
-        """Choose rows, by their numbers or a mask, without copying their values; None: all.
+        """Choose rows, by their numbers, a mask or a slice; None: all. Values are not copied.
 
         Give the answer to ``fit``, with the targets of these rows, or to ``predict``.
         """
-        everything = np.arange(self.n_rows)
-        return TableRows(
-            self, self._as_read, everything if numbers is None else everything[numbers]
-        )
+        if numbers is None or isinstance(numbers, slice):
+            numbers = np.arange(self.n_rows)[slice(None) if numbers is None else numbers]
+        what, remedy = "the rows of a shared table", "Choose at least one."
+        chosen = read_row_numbers(numbers, what, self.n_rows, remedy)
+        return TableRows(self, self._as_read, chosen)
 
     def recoded(self, categorical_features: Any) -> tuple[FeatureSchema, _Recoded]:
         """Give the schema and the table under a choice of categorical features."""

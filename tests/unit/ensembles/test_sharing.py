@@ -9,7 +9,7 @@ import spinney
 from spinney.data.intake import read_table
 from spinney.ensembles.sharing import SharedTable, TableRows
 from spinney.ensembles.trees.growing import Counted
-from spinney.errors import InvalidInput
+from spinney.errors import InvalidInput, InvalidInputType
 from spinney.resampling.bags import Bags
 from spinney.trees.ranked import ForestSettings, TreeTarget
 from spinney.trees.settings import TreeSettings
@@ -266,6 +266,28 @@ def test_rows_are_a_table():
     assert isinstance(some, TableRows)
     assert np.array_equal(some.matrix, FEW[TRAIN[[3, 1]]])
     assert np.array_equal(shared.rows(np.arange(N) < 3).numbers, [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ([0, N], f"Row {N} among the rows of a shared table does not exist"),
+        ([3, -1], "Row -1 among the rows"),
+        ([0, 4, 4], "Row 4 stands 2 times .* a weight"),
+        ([], "There are no rows .* Choose at least one"),
+        (np.zeros(N, bool), "There are no rows"),
+        ([0.5, 1.0], "the type float64: expected one row of integers, or a mask of 600"),
+        (np.ones(5, bool), r"the shape \(5,\) and the type bool"),
+        ([[0, 1], [2, 3]], r"the shape \(2, 2\)"),
+    ],
+)
+def test_rows_that_cannot_be_chosen_are_told(numbers, said):
+    with pytest.raises((InvalidInput, InvalidInputType), match=said):
+        SharedTable(FEW).rows(numbers)
+
+
+def test_rows_may_be_a_slice():
+    assert SharedTable(FEW).rows(slice(3, 9, 2)).numbers.tolist() == [3, 5, 7]
 
 
 def test_rows_chosen_twice_are_copied():
