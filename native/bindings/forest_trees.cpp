@@ -169,6 +169,13 @@ void bind_forest_trees(nb::module_& module) {
             },
             "columns"_a, "category_bins"_a, "weights"_a, "max_bins"_a, "n_threads"_a)
         .def_prop_ro("n_rows", &RankedColumns::n_rows)
+        .def(
+            "take",
+            [](const RankedColumns& self, const Array<std::uint32_t>& rows, int n_threads) {
+                nb::gil_scoped_release unlocked;
+                return RankedColumns(self, view(rows), n_threads);
+            },
+            "rows"_a, "n_threads"_a, "Some rows, with the ranks they have among all.")
         .def("grow", &grow, "target"_a, "given"_a, "draws"_a, "choices"_a, "settings"_a, "trees"_a,
              "n_threads"_a,
              "Grow trees (first, how many) of a forest; nodes in preorder. given: how often each "

@@ -589,6 +589,9 @@ class RankedColumns:
     @property
     def n_rows(self) -> int: ...
 
+    def take(self, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> RankedColumns:
+        """Some rows, with the ranks they have among all."""
+
     def grow(self, target: ForestTarget, given: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], draws: tuple[int, Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]], choices: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]], settings: ForestSettings, trees: tuple[int, int], n_threads: int) -> dict:
         """
         Grow trees (first, how many) of a forest; nodes in preorder. given: how often each tree counts each row, or empty; draws: (how many, last ticket of each row), (0, none): every row once; choices: (features each tree may split on, its own seed), each empty or one row per tree.

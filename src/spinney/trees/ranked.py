@@ -1,5 +1,6 @@
 """Growing trees on ranks: forests, and single trees."""
 
+import copy
 import math
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -39,29 +40,6 @@ by bins; one random cut per feature."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Places:
-    """Where some rows stand among all rows of a table."""
-
-    rows: AnyArray
-    """Their numbers, in any order."""
-    n_rows: int
-    """How many rows the table has."""
-
-    def spread(self, values: AnyArray, axis: int = 0) -> AnyArray:
-        """Put values of the rows at their places, zeros elsewhere; no values stay none."""
-        if not values.size:
-            return values
-        shape = list(values.shape)
-        shape[axis] = self.n_rows
-        spread = np.zeros(shape, values.dtype)
-        if axis:
-            spread[:, self.rows] = values
-        else:
-            spread[self.rows] = values
-        return spread
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class TreeTarget:
     """What trees are grown for: classes or numbers, and weights, as whole numbers."""
 
@@ -85,16 +63,16 @@ class TreeTarget:
         """Classes, or numbers per row."""
         return len(self.centre)
 
-    def to_native(self, places: Places | None = None) -> _ext.ForestTarget:
-        """Make the native twin; with ``places``, for a table that has more rows."""
-        by_row: tuple[AnyArray, ...]
-        by_row = (self.classes, self.numbers, self.weights, self.targets)
-        if places is not None:
-            by_row = tuple(places.spread(values) for values in by_row)
-        classes, numbers, weights, targets = by_row
-        own = (targets, self.is_whole)
+    def to_native(self) -> _ext.ForestTarget:
+        """Make the native twin."""
         return _ext.ForestTarget(
-            classes, numbers, weights, self.centre, self.scales, self.criterion, own
+            self.classes,
+            self.numbers,
+            self.weights,
+            self.centre,
+            self.scales,
+            self.criterion,
+            (self.targets, self.is_whole),
         )
 
     @classmethod
@@ -215,7 +193,8 @@ class RankedTable:
         """Rank; bins of ranks hold about as much weight each, None: as many rows."""
         self.features: tuple[FeatureBins, ...] = binner.features
         self.n_rows = table.n_rows
-        self._n_threads = n_threads
+        self.n_threads = n_threads
+        """Threads that trees grow by."""
         bins = [
             feature.bin_of_code.tolist() if isinstance(feature, CategoryBins) else []
             for feature in binner.features
@@ -224,7 +203,19 @@ class RankedTable:
         if weights is not None:
             integers, _ = fixed_weights(weights, bits=52)
         columns = native_columns(table)
-        self._native = _ext.RankedColumns(columns, bins, integers, max_bins, n_threads)
+        self.native = _ext.RankedColumns(columns, bins, integers, max_bins, n_threads)
+
+    def take(self, rows: AnyArray | None, n_threads: int) -> Self:
+        """Gather some rows to grow on by so many threads; None: all, without a copy.
+
+        Their ranks and bins stay those they have among all.
+        """
+        taken = copy.copy(self)
+        taken.n_threads = n_threads
+        if rows is not None:
+            taken.n_rows = len(rows)
+            taken.native = self.native.take(rows.astype(np.uint32), n_threads)
+        return taken
 
     def grow(
         self,
@@ -249,59 +240,17 @@ class RankedTable:
         dict
             Arrays of nodes in preorder, tree behind tree, as ``TreeSum`` takes them.
         """
-        drawn = (bags.given(trees), bags.draws)
-        native = target.to_native()
-        return self.grow_drawn(native, settings, drawn, trees, own, n_threads=self._n_threads)
-
-    def grow_drawn(
-        self,
-        target: _ext.ForestTarget,
-        settings: ForestSettings,
-        drawn: tuple[AnyArray, tuple[int, AnyArray]],
-        trees: range,
-        own: OwnChoices,
-        *,
-        n_threads: int,
-    ) -> dict[str, AnyArray]:
-        """Grow trees on rows whose counts are given, or are drawn by native code: as bags say."""
-        some = (trees.start, len(trees))
-        grown = self._native.grow(
-            target, *drawn, own.to_native(), settings.to_native(), some, n_threads
+        grown = self.native.grow(
+            target.to_native(),
+            bags.given(trees),
+            bags.draws,
+            own.to_native(),
+            settings.to_native(),
+            (trees.start, len(trees)),
+            self.n_threads,
         )
         grown["category_sets"] = grown["category_sets"].reshape(-1, 32)
         return grown
-
-
-class RankedRows:
-    """Some rows of a ranked table, to grow trees on: the others count 0 times.
-
-    Targets and bags speak of these rows, in their order; no rank is copied.
-    """
-
-    def __init__(self, table: RankedTable, places: Places, *, n_threads: int = 1) -> None:
-        self.features = table.features
-        self.n_rows = len(places.rows)
-        self._table, self._places = table, places
-        self._n_threads = n_threads
-
-    def grow(
-        self,
-        target: TreeTarget,
-        settings: ForestSettings,
-        bags: Bags,
-        trees: range,
-        own: OwnChoices = ALL_ALIKE,
-    ) -> dict[str, AnyArray]:
-        """Grow some trees of a forest, as ``RankedTable`` does."""
-        places, counts = self._places, bags.given(trees)
-        are_all = len(places.rows) == places.n_rows and bags.draws[0] == 0
-        if not counts.size and not are_all:  # native code knows nothing of rows that are out
-            counts = bags.counts(trees)
-        drawn = (places.spread(counts, axis=1), (0, np.empty(0, np.int64)))
-        native = target.to_native(places)
-        return self._table.grow_drawn(
-            native, settings, drawn, trees, own, n_threads=self._n_threads
-        )
 
 
 def _whole_weights(weights: FloatArray | None) -> tuple[AnyArray, int]:

@@ -28,7 +28,6 @@ from spinney.trees.pruning import weakest_links
 from spinney.trees.ranked import (
     ForestSettings,
     OwnChoices,
-    RankedRows,
     RankedTable,
     TreeTarget,
 )
@@ -47,7 +46,7 @@ class Grower:
     """Everything the trees of a forest share."""
 
     rows: ForestRows
-    table: RankedTable | RankedRows
+    table: RankedTable
     target: TreeTarget
     settings: ForestSettings
     bags: Bags
@@ -92,14 +91,11 @@ class Grower:
         """Whether trees are told how often they count rows, rather than draw for themselves."""
         recipe = self.rows.recipe
         draws_itself = recipe.sampler in (None, "bootstrap") and recipe.classes is None
-        return isinstance(self.table, RankedRows) or not draws_itself
+        return not draws_itself
 
     def at_once(self) -> int:
         """Count the trees whose counts of rows fit into the room for them."""
-        room = CELLS_AT_ONCE
-        if isinstance(self.table, RankedRows):  # counted twice: here, and among the shared rows
-            room //= 2
-        return max(self.n_threads, room // max(1, self.rows.recipe.n_rows))
+        return max(self.n_threads, CELLS_AT_ONCE // max(1, self.rows.recipe.n_rows))
 
 
 def make_grower(rows: ForestRows, params: Mapping[str, Any], n_threads: int) -> Grower:

@@ -164,14 +164,14 @@ class GradientBoosting(BoostedAnswers):
             reading, held_out, derived = deriving.apply(held_out)
             rows = replace(arrange_rows(reading, factors, held_out, intake, offset), **derived)
             settings = settings_for(settings, derived["derivation"])
-        loss = given.loss_over(loss, reading, rows, intake.n_threads)
+        loss = given.loss_over(loss, rows, intake.n_threads)
         if not settings.leaves_count_rows:
             warn_of_small_weights(rows, settings.tree.min_samples_leaf)
         clock = Clock(began, params["time_budget"])
         plan = Plan(params, reading.schema, rows, loss, settings, stops, clock, callbacks)
         if not stops_by_folds(params):
             return plan, None, automatic
-        folds = rows_of_folds(rows, given.folds(params, reading, seed), reading.table)
+        folds = rows_of_folds(rows, given.folds(params, reading, seed))
         folds = folds if deriving is None else deriving.for_folds(folds, intake)
         return plan, folds, automatic
 

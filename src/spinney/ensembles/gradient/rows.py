@@ -37,13 +37,6 @@ class Part:
         """Choose the entries of these rows."""
         return values if self.rows is None else values[self.rows]
 
-    def among(self, rows: AnyArray, n_rows: int) -> "Part":
-        """Give the same part of a larger table, in which its rows have other numbers."""
-        weights = np.zeros(n_rows)
-        weights[rows] = 1.0 if self.weights is None else self.weights
-        chosen = np.sort(self.take(rows)).astype(np.uint32)
-        return Part(chosen, weights, self.is_weighted)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOut:
@@ -127,12 +120,9 @@ def arrange_rows(
         sparse = replace(reading, table=without_zeros(reading.table, settings.n_threads))
         binner = sparse.binner(settings, train.rows)
         binned = binner.transform(sparse.table, n_threads=settings.n_threads)
-    arranged = BoostingRows(
+    return BoostingRows(
         reading.target, binned, [reading.table], y, weights, factors, train, validation, offset
     )
-    if isinstance(reading.table, TableRows):
-        return _among_shared(arranged, reading.table)
-    return arranged
 
 
 def targets_of(reading: Reading) -> FloatArray:
@@ -141,48 +131,11 @@ def targets_of(reading: Reading) -> FloatArray:
     return y[:, 0] if y.shape[1] == 1 else y
 
 
-def _among_shared(rows: BoostingRows, table: TableRows) -> BoostingRows:
-    """Put rows at their places in the table they share bins with; the others take no part."""
-    tables = [table.whole]
-    if table.are_all:
-        return replace(rows, tables=tables)
-    n, numbers = table.n_shared, table.numbers
-    # Rows outside are never grown on. Their targets are that of some row that is, and their
-    # weights the smallest, so that they change neither a grid nor whether all weights are whole.
-    smallest = 1.0 if rows.weights is None else float(rows.weights.min())
-    validation = rows.validation
-    return replace(
-        rows,
-        tables=tables,
-        y=_spread(rows.y, table, rows.y[0]),
-        weights=None if rows.weights is None else _spread(rows.weights, table, smallest),
-        factors=None if rows.factors is None else _spread(rows.factors, table, 1.0),
-        offset=_spread_offset(rows.offset, table),
-        train=rows.train.among(numbers, n),
-        validation=None if validation is None else validation.among(numbers, n),
-    )
-
-
 def _compact(y: FloatArray, target: Target) -> AnyArray:
     """Give codes of classes no more memory than they need; numbers stay as they are."""
     if target.classes is None:
         return np.asfortranarray(y)  # also of one column: contiguous
     return y.astype(np.uint8 if len(target.classes) <= 2 else np.int32)
-
-
-def _spread(values: AnyArray, table: TableRows, elsewhere: float | AnyArray) -> AnyArray:
-    everywhere = np.empty((table.n_shared, *values.shape[1:]), values.dtype, order="F")
-    everywhere[:] = elsewhere
-    everywhere[table.numbers] = values
-    return everywhere
-
-
-def _spread_offset(offset: FloatArray | None, table: TableRows) -> FloatArray | None:
-    if offset is None:
-        return None
-    everywhere = np.zeros((table.n_shared, offset.shape[1]), order="F")
-    everywhere[table.numbers] = offset
-    return everywhere
 
 
 def _with_own_table(

@@ -16,7 +16,7 @@ from spinney.errors import InvalidInput
 from spinney.model.forest import cut_tree
 from spinney.model.tree import Tree
 from spinney.resampling.bags import Bags
-from spinney.trees.ranked import ForestSettings, RankedRows, RankedTable, TreeTarget
+from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
 from spinney.typing import AnyArray, FloatArray
 
@@ -85,7 +85,7 @@ def grow_tree(reading: Reading, params: Mapping[str, Any], *, n_threads: int) ->
 
 
 def _grown_arrays(
-    rows: RankedTable | RankedRows, reading: Reading, settings: ForestSettings, criterion: str
+    rows: RankedTable, reading: Reading, settings: ForestSettings, criterion: str
 ) -> dict[str, AnyArray]:
     counts = None
     if reading.target.task == "classification":
