@@ -37,10 +37,8 @@ from spinney.ensembles.trees.decision_tree import DecisionTreeClassifier, Decisi
 from spinney.ensembles.trees.growing import (
     CLASS_CRITERIA,
     NUMBER_CRITERIA,
-    ONE_TARGET,
     Scales,
     check_criterion,
-    why_one_target,
 )
 from spinney.ensembles.trees.limits import least_weight, n_drawn
 from spinney.errors import InvalidParameter
@@ -48,7 +46,7 @@ from spinney.model import Model, Policy, TreeForest
 from spinney.model.forest import Output, TreeSum, cut_tree, join_trees
 from spinney.model.median import MedianForest
 from spinney.progress import Progress
-from spinney.trees.impurity import class_decreases
+from spinney.trees.impurity import IMPURITIES, class_decreases
 from spinney.trees.pruning import weakest_links
 from spinney.trees.ranked import ForestSettings, OwnChoices, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
@@ -173,9 +171,7 @@ class TreeRoad:
             max_features=n_drawn(tree["max_features"], self.features.n_drawn),
             seed=self._job.seed,
         )
-        signs = tree_directions(
-            tree["monotonic_cst"], reading.schema, reading.target, tree["criterion"]
-        )
+        signs = tree_directions(tree["monotonic_cst"], reading.schema, reading.target)
         search = "random" if tree["splitter"] == "random" else tree["search"]
         return ForestSettings(tree=self._scales.limits(limits), search=search, directions=signs)
 
@@ -187,7 +183,8 @@ class TreeRoad:
             tree = cut_tree(arrays, number)
             falls = tree.gain / width
             if is_class:
-                falls = class_decreases(tree, CLASS_CRITERIA[self._tree["criterion"]])
+                criterion = CLASS_CRITERIA[self._tree["criterion"]]
+                falls = class_decreases(tree, IMPURITIES[criterion](tree.values), criterion)
             price = self._tree["ccp_alpha"] * tree.weight[0] * _SAME
             trees.append(cut_below(tree, weakest_links(tree, falls) <= price)[0])
         return join_trees(trees, width=width)
@@ -225,8 +222,6 @@ def _read(job: Job, tree: Mapping[str, Any], given: tuple[TableLike, Any, Any, A
         task=job.task,
         categorical_features=tree["categorical_features"],
         max_bins=tree["max_bins"],
-        multi_output=tree["criterion"] not in ONE_TARGET,
-        why_one=why_one_target(tree["criterion"]),
         n_threads=job.n_threads,
     )
     reading = read_rows(X, y, sample_weight, settings)

@@ -68,10 +68,13 @@ def _first_other(old: AnyArray | None, new: AnyArray | None) -> str | None:
         return None
     if old is None or new is None:
         return " (there were none)" if old is None else " (there are none now)"
-    other = np.flatnonzero(old != new)
-    if not len(other):
+    if old.shape != new.shape:
+        return f" (of shape {old.shape}, now {new.shape})"
+    other = old != new
+    if not other.any():
         return None
-    return f" for {len(other)} rows (one from {old[other[0]]:g} to {new[other[0]]:g})"
+    n_rows = np.count_nonzero(other.reshape(len(old), -1).any(axis=1))
+    return f" for {n_rows} rows (one from {old[other][0]:g} to {new[other][0]:g})"
 
 
 def _first_tree_fits(model: TreeForest, rows: ForestRows) -> bool:
