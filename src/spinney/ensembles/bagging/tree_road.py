@@ -33,6 +33,7 @@ from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import Tally, hear_trees
 from spinney.ensembles.forests.row_order import groups_by_content, row_keys, taken
 from spinney.ensembles.forests.rows import ForestRows
+from spinney.ensembles.forests.warm_start import leaves_hold
 from spinney.ensembles.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from spinney.ensembles.trees.growing import (
     CLASS_CRITERIA,
@@ -112,9 +113,21 @@ class TreeRoad:
         self._grown_for = self._target()
         self._settings = self._limits()
 
+    def fits(self, model: Any) -> bool:
+        """Tell whether the first tree of a model was grown on its bag of these rows."""
+        forest = _forest_of(model)
+        if self._job.params["aggregation"] == "soft" and _has_votes(forest):
+            raise InvalidParameter(
+                "warm_start=True with aggregation='soft' goes on with trees of an earlier fit that "
+                "vote, and whose shares of classes are not known any more. Set aggregation='hard' "
+                "as it was, or set warm_start=False to begin anew."
+            )
+        seen = self.bags.counts(range(1))[0] > 0
+        return leaves_hold(forest[:1], self.rows.reading.table, seen)
+
     def fit(self, members: range, before: Any, tally: Tally | None) -> Model:
         """Grow trees behind those there are; let them speak of the rows they did not see."""
-        parts = [] if before is None else [parts_of(_forest_of(before))]
+        parts = [] if before is None else [self._votes(parts_of(_forest_of(before)))]
         at_once = max(self._job.n_threads, CELLS_AT_ONCE // max(1, self.rows.recipe.n_rows))
         verbose = self._job.params["verbose"]
         with Progress(members.stop, "tree", first=members.start, verbose=verbose) as progress:
@@ -139,6 +152,10 @@ class TreeRoad:
         arrays = self._scales.restored(arrays)
         if self._tree["ccp_alpha"] > 0:
             arrays = self._pruned(arrays)
+        return self._votes(arrays)
+
+    def _votes(self, arrays: dict[str, AnyArray]) -> dict[str, AnyArray]:
+        """Make votes of the shares of classes, where members vote; votes stay what they are."""
         if self._job.params["aggregation"] == "hard":
             arrays["values"] = hard_votes(arrays["values"])
         return arrays
@@ -208,6 +225,12 @@ class TreeRoad:
                 f"aggregation='median' takes one number per row, but y has "
                 f"{reading.target.n_outputs}. Fit one ensemble each, or use 'mean'."
             )
+
+
+def _has_votes(forest: TreeForest) -> bool:
+    """Tell whether nodes hold votes: those that were split have rows of more than one class."""
+    split = forest.arrays["values"][forest.arrays["right"] >= 0]
+    return len(split) > 0 and bool((split.max(axis=1) == 1.0).all())
 
 
 def _forest_of(model: Any) -> TreeForest:
