@@ -28,6 +28,8 @@ SAMPLERS = (
 """Ways to draw the rows of a tree."""
 _KNOWN = (*SAMPLERS, "pasting")
 """Those of all ensembles: "pasting" is "subsample" that knows repetitions of rows."""
+MOST_DRAWS = 2**31 - 1
+"""Draws of one tree: more would take it minutes."""
 _ARRAYS = {"weights": "<f8", "labels": "<i4", "classes": "<i4"}
 
 

@@ -15,7 +15,7 @@ from spinney.ensembles.forests.row_order import groups_by_content, row_keys, tak
 from spinney.ensembles.trees.growing import check_criterion
 from spinney.ensembles.trees.several_labels import has_classes, label_codes
 from spinney.errors import InvalidInput, InvalidParameter, nearest_names
-from spinney.resampling.bags_recipe import BagRecipe
+from spinney.resampling.bags_recipe import MOST_DRAWS, BagRecipe
 from spinney.resampling.bags_repeated import repetitions
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -137,12 +137,22 @@ def _n_draws(
         return total if sampler == "bootstrap" else max(1, int(_SUBSAMPLE * n_rows))
     is_share = isinstance(max_samples, float | np.floating)
     n_draws = max(1, int(max_samples * total)) if is_share else int(max_samples)
+    check_draws(max_samples, n_draws)
     if sampler == "subsample" and n_draws > n_rows:
         raise InvalidParameter(
             f"max_samples={max_samples!r} with sampler='subsample' asks for {n_draws} of {n_rows} "
             "rows without replacement. Ask for fewer, or use sampler='bootstrap'."
         )
     return n_draws
+
+
+def check_draws(max_samples: Any, n_draws: int) -> None:
+    """Refuse more draws than any tree can make."""
+    if n_draws > MOST_DRAWS:
+        raise InvalidParameter(
+            f"max_samples={max_samples!r} asks for {n_draws} rows per tree or member, and at most "
+            f"{MOST_DRAWS} can be drawn. Ask for fewer; a float is a share of the rows there are."
+        )
 
 
 def _labels(sampler: str | None, groups: Any, reading: Reading, n_given: int) -> AnyArray | None:
