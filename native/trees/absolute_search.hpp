@@ -74,8 +74,8 @@ class AbsoluteSearch {
         if (keys_.empty()) return false;
         std::sort(keys_.begin(), keys_.end());
         const bool is_same = rank_of(keys_.front()) == rank_of(keys_.back());
-        if (is_same && (at_random_ || missing_.empty())) return false;
-        if (at_random_) {
+        if (is_same && missing_.empty()) return false;
+        if (at_random_ && !is_same) {
             cut_at_random(feature);
         } else {
             judge_cuts();

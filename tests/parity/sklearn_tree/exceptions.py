@@ -21,6 +21,4 @@ EXCEPTIONS = {
     "test_missing_value_errors": "missing values in sparse tables are missing values",
     "test_friedman_mse_deprecation": "the name is an alias that chooses the same splits, and says "
     "nothing",
-    "test_random_splitter_missing_values_uses_non_missing_min_max[single-non-missing]": "one "
-    "random cut per feature: a feature with one value and missing ones has none",
 }

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier as TheirForest
 from sklearn.metrics import accuracy_score
 from sklearn.tree import DecisionTreeClassifier as TheirTree
@@ -274,6 +275,8 @@ def test_bad_labels_are_refused_with_their_column():
         DecisionTreeClassifier().fit(X, X[:, :2])
     with pytest.raises(InvalidInput, match="inconsistent numbers of samples"):
         DecisionTreeClassifier().fit(X, Y[:5])
+    with pytest.raises(InvalidInput, match="sparse multilabel-indicator for y is not supported"):
+        RandomForestClassifier().fit(X, sparse.csr_array(YES))
 
 
 def test_what_knows_one_label_says_so(tmp_path):

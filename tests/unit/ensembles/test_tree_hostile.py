@@ -77,7 +77,7 @@ def test_targets_a_criterion_cannot_judge_are_refused():
     for criterion in ("dkm", "exponential", "hellinger"):
         with pytest.raises(InvalidInput, match=f"criterion='{criterion}' takes two classes"):
             DecisionTreeClassifier(criterion=criterion).fit(X, three)
-    with pytest.raises(InvalidInput, match="are negative .*: the first is -3, in row 2"):
+    with pytest.raises(InvalidInput, match=r"are negative .*: the first is -3, in row 2"):
         DecisionTreeRegressor(criterion="poisson").fit(X, [1, 2, -3, 0, 1, 1])
     with pytest.raises(InvalidInput, match="y is not positive"):
         DecisionTreeRegressor(criterion="poisson").fit(X, np.zeros(6))

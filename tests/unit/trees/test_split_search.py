@@ -167,8 +167,23 @@ def test_one_random_cut_per_feature_lies_between_the_values(kind, criterion):
     assert nodes_of(other) != nodes_of(again)
     nodes = again.model_[0]
     inner = nodes.right >= 0
-    assert np.all((nodes.threshold[inner] >= 0) & (nodes.threshold[inner] < 39))
+    cuts = nodes.threshold[inner]  # at 39, or beyond, between values and missing ones
+    assert np.all((cuts >= 0) & ((cuts <= 39) | (cuts == np.inf)))
+    assert np.mean(cuts < 39) > 0.9
     assert again.score(X, y) > 0.9 or criterion in ("poisson", "absolute_error")
+
+
+@every_criterion
+def test_a_random_cut_tells_one_value_from_missing_ones(kind, criterion):
+    X = np.array([[np.nan, 5.0], [3.0, 5.0], [np.nan, 5.0], [3.0, np.nan]] * 3)
+    y = np.array([2, 1, 2, 1] * 3)
+    trees = (kind(criterion=criterion, splitter="random", random_state=s) for s in range(4))
+    for tree in trees:
+        assert np.array_equal(tree.fit(X, y).predict(X), y)
+        assert tree.get_n_leaves() == 2
+        assert not tree.model_[0].missing_left[0]
+    alone = kind(criterion=criterion, splitter="random").fit(X[:, 1:] * np.nan, y)
+    assert alone.get_n_leaves() == 1
 
 
 def test_limited_and_unlimited_growth_give_the_same_full_tree():

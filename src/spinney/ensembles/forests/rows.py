@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from spinney.data.keys import read_codes
+from spinney.data.sources.sparse import is_sparse
 from spinney.data.sources.vector import read_vector
 from spinney.data.weights import read_weights
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
@@ -61,6 +62,7 @@ def read_forest_rows(
     balances = params.get("class_weight") == "balanced_subsample"
     if balances:  # each tree by its own rows, or, if all trees have the same, at once
         settings = dataclasses.replace(settings, class_weight=None if sampler else "balanced")
+    _refuse_sparse_labels(y, settings)
     reading = read_rows(X, y, sample_weight, settings)
     check_criterion(reading, params["criterion"])
     n_given = len(reading.y) if reading.kept is None else len(read_vector(y, "y"))
@@ -90,6 +92,14 @@ def read_forest_rows(
     )
     tree_weights = reading.weights if by_trees else None
     return ForestRows(reading, recipe, tree_weights, row_weights, places, n_given)
+
+
+def _refuse_sparse_labels(y: Any, settings: IntakeSettings) -> None:
+    if settings.several_labels and is_sparse(y) and y.shape[1] > 1:
+        raise InvalidInput(
+            "sparse multilabel-indicator for y is not supported. Give a dense array of labels, for "
+            "instance y.toarray()."
+        )
 
 
 def _check_class_weight(given: Any) -> None:
