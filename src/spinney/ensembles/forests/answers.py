@@ -167,6 +167,7 @@ class NumberForest(RegressorMixin, Forest):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self.get_params(deep=False)["monotonic_cst"] is None
+        tags.target_tags.positive_only = self.criterion == "poisson"
         return tags
 
     def predict(

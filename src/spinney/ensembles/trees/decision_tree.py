@@ -237,6 +237,7 @@ class DecisionTreeRegressor(RegressorMixin, SingleTree):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self.monotonic_cst is None
+        tags.target_tags.positive_only = self.criterion == "poisson"
         return tags
 
     def predict(self, X: TableLike) -> FloatArray:

@@ -92,3 +92,10 @@ def test_constraints_know_one_output():
         assert not get_tags(bound).target_tags.multi_output
         with pytest.raises(InvalidInput, match="not supported with multiple outputs: y has 3"):
             bound.fit(X, COUNTS)
+
+
+def test_tags_say_that_poisson_takes_no_negative_numbers():
+    for kind in (DecisionTreeRegressor, RandomForestRegressor, ExtraTreesRegressor):
+        for criterion in CRITERIA:
+            tags = get_tags(kind(criterion=criterion)).target_tags
+            assert tags.positive_only is (criterion == "poisson")
