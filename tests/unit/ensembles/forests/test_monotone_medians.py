@@ -33,7 +33,7 @@ def steepest_wrong_step(estimator, table=X):
         RandomForestRegressor(10, **BOUND),
         ExtraTreesRegressor(10, **BOUND),
     ],
-    ids=str,
+    ids=["tree", "random cuts", "best first", "forest", "extra trees"],
 )
 @pytest.mark.parametrize("target", [Z, np.round(Z)], ids=["apart", "tied"])
 def test_predictions_go_the_one_way_only(estimator, target):
