@@ -37,9 +37,7 @@ def monotone_signs(
     return signs if any(signs) else None
 
 
-def tree_directions(
-    given: Any, schema: FeatureSchema, target: Target, criterion: str
-) -> tuple[int, ...]:
+def tree_directions(given: Any, schema: FeatureSchema, target: Target) -> tuple[int, ...]:
     """Read ``monotonic_cst`` for trees of one number or two classes; none where nothing is."""
     signs = monotone_signs(given, schema)
     if signs is None:
@@ -54,11 +52,6 @@ def tree_directions(
         raise InvalidInput(
             "Monotonicity constraints are not supported with multiple outputs: y has "
             f"{target.n_targets}. Set monotonic_cst=None, or learn one output at a time."
-        )
-    if criterion == "absolute_error":
-        raise InvalidInput(
-            "criterion='absolute_error' knows no monotonic_cst. Use 'squared_error', or set "
-            "monotonic_cst=None."
         )
     return signs
 

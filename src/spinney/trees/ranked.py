@@ -2,6 +2,7 @@
 
 import copy
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -44,7 +45,9 @@ class TreeTarget:
     """What trees are grown for: classes or numbers, and weights, as whole numbers."""
 
     classes: AnyArray
-    """(n_rows,) codes; none for numbers."""
+    """(n_rows, n_labels) codes; none for numbers."""
+    label_starts: AnyArray
+    """(n_labels + 1,) the first output of each label, and their end; none for numbers."""
     numbers: AnyArray
     """(n_rows, n_outputs) weighted targets on their grid; none for classes."""
     weights: AnyArray
@@ -53,20 +56,20 @@ class TreeTarget:
     scales: tuple[float, float]
     """Units of numbers and weights."""
     criterion: _ext.NodeCriterion
-    targets: FloatArray = field(default_factory=lambda: np.empty(0))
-    """(n_rows,) for absolute error, whose values are chosen from them; else none."""
+    targets: FloatArray = field(default_factory=lambda: np.empty((0, 1)))
+    """(n_rows, n_outputs) for absolute error, whose values are chosen from them; else none."""
     is_whole: bool = False
     """For absolute error: weights are whole, and numbers are multiples of them."""
 
     @property
     def width(self) -> int:
-        """Classes, or numbers per row."""
+        """Classes of all labels, or numbers per row."""
         return len(self.centre)
 
     def to_native(self) -> _ext.ForestTarget:
         """Make the native twin."""
         return _ext.ForestTarget(
-            self.classes,
+            (self.classes, self.label_starts),
             self.numbers,
             self.weights,
             self.centre,
@@ -79,13 +82,27 @@ class TreeTarget:
     def of_classes(
         cls, codes: AnyArray, n_classes: int, weights: FloatArray | None, *, criterion: str
     ) -> Self:
-        """Take codes of classes; weights are positive, None for one each."""
+        """Take codes of one label per row; weights are positive, None for one each."""
+        return cls.of_labels(codes.reshape(-1, 1), [n_classes], weights, criterion=criterion)
+
+    @classmethod
+    def of_labels(
+        cls,
+        codes: AnyArray,
+        n_classes: Sequence[int],
+        weights: FloatArray | None,
+        *,
+        criterion: str,
+    ) -> Self:
+        """Take (n_rows, n_labels) codes; a split gains the sum of what it gains for each label."""
         whole, exponent = _whole_weights(weights)
+        starts = np.cumsum([0, *n_classes])
         return cls(
             np.ascontiguousarray(codes, np.uint32),
+            starts.astype(np.uint32),
             np.empty((0, 1), np.int64),
             whole,
-            np.zeros(n_classes),
+            np.zeros(starts[-1]),
             (1.0, math.ldexp(1.0, exponent)),
             CRITERIA[criterion],
         )
@@ -108,6 +125,7 @@ class TreeTarget:
         if n_drawn > len(targets):
             products[0] //= int(row_weights[0])
         return cls(
+            np.empty((0, 1), np.uint32),
             np.empty(0, np.uint32),
             np.ascontiguousarray(products),
             whole,
@@ -120,9 +138,9 @@ class TreeTarget:
     def of_medians(
         cls, targets: FloatArray, weights: FloatArray | None, *, n_drawn: int = 0
     ) -> Self:
-        """Take (n_rows, 1) finite numbers, to be judged by absolute error."""
+        """Take (n_rows, n_outputs) finite numbers, to be judged by absolute error."""
         made = cls.of_numbers(targets, weights, criterion="absolute", n_drawn=n_drawn)
-        own = np.ascontiguousarray(targets[:, 0])
+        own = np.ascontiguousarray(targets)
         if weights is None:
             return replace(made, targets=own, is_whole=True)
         # What fixed_products calls repetitions: whole numbers, whose products are exact.
