@@ -3,23 +3,40 @@
 from collections.abc import Iterator
 from typing import Any
 
+from sklearn.utils.metaestimators import available_if
+
 from spinney.ensembles.class_scores import ClassScores
 from spinney.ensembles.label_answers import LabelAnswers, logarithms
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 
+def _has_one_label(classifier: Any) -> bool:
+    """Tell whether there are scores to decide by; scikit-learn asks by ``hasattr``.
+
+    There an estimator has either ``decision_function`` or a list of probabilities, one per label.
+    """
+    model = getattr(classifier, "model_", None)
+    if model is not None and model.target.label_classes is not None:
+        raise AttributeError(
+            "Raw scores are to decide by where a row has one label, but the model predicts "
+            f"{model.target.n_targets}. Take predict_proba, which has an entry for each; of two "
+            "classes the raw score is log(p / (1 - p))."
+        )
+    return True
+
+
 class OffsetClassScores(LabelAnswers, ClassScores):
     """Predictions that take an offset of raw scores: n numbers, or (n, n_classes) of more than two.
 
-    Of several labels (n, n_scores), as ``decision_function`` has them. After a fit with ``offset``
-    it has to be given here too.
+    Of several labels those of all side by side: one for two classes, one per class for any other
+    number. After a fit with ``offset`` it has to be given here too.
     """
 
+    @available_if(_has_one_label)  # type: ignore[untyped-decorator]
     def decision_function(self, X: TableLike, offset: Any = None) -> FloatArray:
         """Raw scores: (n_rows,) for one or two classes, (n_rows, n_classes) for more.
 
-        Of several labels those of all stand side by side: one for a label of two classes, one per
-        class for any other.
+        Not of several labels, as in all classifiers whose probabilities are a list.
         """
         return self._decisions(self._raw_scores(X, offset), None)
 
@@ -38,6 +55,7 @@ class OffsetClassScores(LabelAnswers, ClassScores):
         """
         return self._likeliest(self.predict_proba(X, offset))
 
+    @available_if(_has_one_label)  # type: ignore[untyped-decorator]
     def staged_decision_function(self, X: TableLike, offset: Any = None) -> Iterator[FloatArray]:
         """Give what ``decision_function`` would say after each round."""
         for n_rounds, scores in enumerate(self._staged_scores(X, offset), 1):

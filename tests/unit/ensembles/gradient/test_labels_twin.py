@@ -75,6 +75,6 @@ def test_trees_and_scores_equal_the_slow_twin(weighting, limit, missing):
             assert ours.gain[i] == pytest.approx(node.gain, rel=1e-4, abs=1e-6)
     new = rng.choice(np.append(np.arange(-1.0, 10.0, 0.5), np.nan), (200, 3))
     expected = slow.start + 0.3 * sum(vector_predict(tree, new) for tree in slow.trees)
-    np.testing.assert_allclose(model.decision_function(new), expected, atol=2e-5)
+    np.testing.assert_allclose(model._raw_scores(new), expected, atol=2e-5)
     told = np.column_stack([model.predict_proba(new)[0][:, 1], model.predict_proba(new)[1]])
     np.testing.assert_allclose(told, probabilities(expected)[:, :4], atol=2e-5)
