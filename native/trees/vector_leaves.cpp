@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "native/base/parallel.hpp"
 #include "native/trees/vector_grower.hpp"
@@ -133,6 +134,8 @@ void VectorGrower::set_values_of(std::size_t output, const GradientInput& input,
         sums[place] = total;
     });
     const double least = settings_.min_child_weight * (1.0 - 0x1p-40);
+    const double longest = settings_.longest_step > 0.0 ? settings_.longest_step
+                                                        : std::numeric_limits<double>::infinity();
     for (std::size_t i = sums.size(); i-- > 0;) {  // children stand behind their parents
         if (tree.right[i] >= 0) {
             sums[i] = sums[i + 1];
@@ -140,7 +143,8 @@ void VectorGrower::set_values_of(std::size_t output, const GradientInput& input,
         }
         // An output that takes no part here stays where it is: see OutputTerms.
         const bool takes_part = exact.hessian(sums[i]) >= least;
-        tree.values[i * outputs_.size() + output] = takes_part ? exact.value(sums[i]) : 0.0;
+        tree.values[i * outputs_.size() + output] =
+            takes_part ? std::clamp(exact.value(sums[i]), -longest, longest) : 0.0;
     }
 }
 

@@ -84,6 +84,11 @@ def _several_labels() -> Fitted:
     return spinney.RandomForestClassifier(4, max_depth=3, random_state=7).fit(numbers(), y)
 
 
+def _boosted_labels() -> Fitted:
+    y = pd.DataFrame({"wood": classes(["ash", "fir", "yew"]), "old": numbers()[:, 0] > 4})
+    return spinney.GradientBoostingClassifier(max_iter=3).fit(numbers(), y)
+
+
 def _one_leaf() -> Fitted:
     return spinney.DecisionTreeRegressor().fit(numbers(1), np.full(N_ROWS, 0.1))
 
@@ -322,6 +327,7 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "calibrated_quantiles": _calibrated_quantiles,
     "boosted_vectors": _boosted_vectors,
     "boosted_quantiles": _boosted_quantiles,
+    "boosted_labels": _boosted_labels,
     "stack": _stack,
     "super_learner": _super_learner,
     "weighted_vote": _weighted_vote,

@@ -18,8 +18,9 @@ from spinney.typing import AnyArray, CodeArray, FloatArray
 
 TASKS = ("classification", "multi_classification", "regression", "ranking", "unsupervised")
 _ONE_LABEL = (
-    "Give one label per row. For several labels per row use a tree or forest, or fit a classifier "
-    "for each column, for example by sklearn.multioutput.MultiOutputClassifier."
+    "Give one label per row. For several labels per row use a tree, a forest or "
+    "GradientBoostingClassifier, or fit a classifier for each column, for example by "
+    "sklearn.multioutput.MultiOutputClassifier."
 )
 
 
@@ -74,6 +75,11 @@ class Target:
         """Describe a target of several labels per row, with the classes of each."""
         n_outputs = sum(map(len, label_classes))
         return cls("multi_classification", n_outputs=n_outputs, label_classes=label_classes)
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether rows have a label, or several."""
+        return self.classes is not None or self.label_classes is not None
 
     @property
     def n_targets(self) -> int:

@@ -142,15 +142,22 @@ def label_weights(
     >>> label_weights([{"a": 1, "b": 3}, {"a": 2}], [labels, labels], None)
     array([2., 2., 2., 3.])
     """
-    product = np.ones(len(columns[0].codes))
-    for class_weight, labels in zip(class_weights, columns, strict=True):
-        product *= weights_per_class(class_weight, labels, weights)[labels.codes]
-    if np.all(product == 1):
+    of_rows = label_factors(class_weights, columns, weights)
+    if np.all(of_rows == 1):
         return weights
-    of_rows = product.astype(np.float32).astype(np.float64)  # for exact products, as above
     combined = of_rows if weights is None else of_rows * weights
     _check_weights(combined)
     return combined
+
+
+def label_factors(
+    class_weights: Sequence[Any], columns: Sequence[Labels], weights: FloatArray | None
+) -> FloatArray:
+    """Multiply the weights of the classes of each row's labels; (n_rows,)."""
+    product = np.ones(len(columns[0].codes))
+    for class_weight, labels in zip(class_weights, columns, strict=True):
+        product *= weights_per_class(class_weight, labels, weights)[labels.codes]
+    return product.astype(np.float32).astype(np.float64)  # for exact products, as above
 
 
 def _countable(weights: FloatArray) -> FloatArray:

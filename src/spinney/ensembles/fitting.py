@@ -8,7 +8,11 @@ import numpy as np
 from spinney.data.binning import BinnedTable, Binner
 from spinney.data.fixed_point import exact_total
 from spinney.data.intake import read_table
-from spinney.data.label_columns import read_label_columns, read_several_labels
+from spinney.data.label_columns import (
+    ones_among_zeros,
+    read_label_columns,
+    read_several_labels,
+)
 from spinney.data.schema import FeatureSchema
 from spinney.data.table import Table
 from spinney.data.target import Target, read_labels, read_numbers
@@ -59,6 +63,8 @@ class IntakeSettings:
     n_threads: int = 1
     several_labels: bool = False
     """Whether a row may have several labels, each of classes of its own."""
+    labels_as_codes: bool = False
+    """Whether several labels are read as codes of classes; otherwise as a 1 among zeros each."""
     keeps_classes: bool = False
     """Whether classes of class weight 0 stay classes, though no row of them is left."""
 
@@ -135,7 +141,11 @@ def _read_target(
     if settings.several_labels and y is not None:
         columns = read_label_columns(y, n_rows, name)
         if columns is not None:
-            return read_several_labels(columns, weights, settings.class_weight)
+            target, codes, own = read_several_labels(columns, weights, settings.class_weight)
+            if settings.labels_as_codes:
+                return target, codes, own
+            n_classes = [len(classes) for classes in target.label_classes or ()]
+            return target, ones_among_zeros(codes, n_classes), own
     labels, of_rows = read_labels(y, n_rows, estimator_name=name), weights
     weights = class_weights(settings.class_weight, labels, weights)
     # A class all of whose rows weigh nothing is as if absent.

@@ -7,9 +7,9 @@ from typing import Any
 
 from spinney.data.table import Table
 from spinney.errors import InvalidParameter, nearest_names, shorten
-from spinney.explain.reading import Askable, raw_output_names
+from spinney.explain.reading import Askable, label_names, raw_output_names
 from spinney.model import TreeForest
-from spinney.model.links import BINARY_LINKS, apply_link
+from spinney.model.links import BINARY_LINKS, apply_link, classes_of_labels
 from spinney.typing import FloatArray
 
 SCALES = ("raw", "prediction")
@@ -67,6 +67,8 @@ def choose_answer(forest: Askable, output: Any, scale: str = "raw", *, of: Any =
 def _outputs(forest: Askable, scale: str, of: Any) -> tuple[tuple[str, ...], int | None]:
     """Name the outputs, and give the place of the one that needs no choice."""
     classes = forest.target.classes
+    if scale == "prediction" and classes_of_labels(forest.output.link) is not None:
+        return label_names(forest.target), None
     if scale == "prediction" and classes is not None and forest.output.link in BINARY_LINKS:
         return tuple(map(str, classes)), len(classes) - 1
     names = raw_output_names(of)

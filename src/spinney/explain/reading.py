@@ -15,7 +15,7 @@ from spinney.model.derived import DerivedForest
 from spinney.model.forest import Output
 from spinney.model.isolation import IsolationTrees
 from spinney.model.leaf_rows import LeafRowForest
-from spinney.model.links import BINARY_LINKS
+from spinney.model.links import BINARY_LINKS, prediction_of_score
 from spinney.model.median import MedianForest
 from spinney.model.projection import PlaneForest
 from spinney.typing import AnyArray, FloatArray, TableLike
@@ -195,7 +195,8 @@ def askable_of(fitted: Any) -> TreeForest | AskedModel:
 def raw_output_names(fitted: Any) -> tuple[str, ...]:
     """Name the raw scores of a model: what its trees add up to, before the link.
 
-    Two classes have one raw score, for the second class; more classes have one each. That of a
+    Two classes have one raw score, for the second class; more classes have one each, and so have
+    the classes of each of several labels. That of a
     quantile forest is the mean, which is not what its ``predict`` gives.
 
     Examples
@@ -215,14 +216,21 @@ def raw_output_names(fitted: Any) -> tuple[str, ...]:
         classes = [str(label) for label in target.classes]
         return tuple(classes[-1:] if output.link in BINARY_LINKS else classes)
     if target.label_classes is not None:
-        pairs = enumerate(target.label_classes)
-        return tuple(f"y{k}={label}" for k, classes in pairs for label in classes.tolist())
+        names = label_names(target)
+        places = range(len(names) if output.link == "identity" else _n_raw_scores(asked))
+        return tuple(names[prediction_of_score(output.link, place)] for place in places)
     if target.task == "unsupervised" and output.aggregate == "mean":
         return ("mean path length",)
     if target.output_names is not None:
         return target.output_names
     n_outputs = _n_raw_scores(asked)
     return ("prediction",) if n_outputs == 1 else tuple(f"output {k}" for k in range(n_outputs))
+
+
+def label_names(target: Target) -> tuple[str, ...]:
+    """Name the predictions for rows of several labels: each class of each label."""
+    pairs = enumerate(target.label_classes or ())
+    return tuple(f"y{k}={label}" for k, classes in pairs for label in classes.tolist())
 
 
 def is_quantile_forest(fitted: Any) -> bool:

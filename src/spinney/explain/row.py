@@ -18,7 +18,7 @@ from spinney.explain.choosing import find_place
 from spinney.explain.reading import is_quantile_forest, raw_output_names, shared_forest_of
 from spinney.explain.shapley import explain_table
 from spinney.model import TreeForest
-from spinney.model.links import BINARY_LINKS, apply_link
+from spinney.model.links import apply_link, classes_of_labels, prediction_of_score
 from spinney.results import Result
 from spinney.typing import FloatArray, TableLike
 
@@ -29,6 +29,8 @@ _SCALES: Mapping[str, str] = {
     "softmax": "the logarithm of the probability, up to a constant",
     "log": "the logarithm of the prediction",
     "increasing": "the quantile, before those of a row are put in order",
+    "by_label": "log-odds, or of more than two classes the logarithm of the probability, up to a "
+    "constant",
 }
 """What a raw score is, by link."""
 _DAY = 86_400
@@ -183,17 +185,17 @@ def _prediction(
 ) -> tuple[str, float]:
     """Name what is predicted, and give it; ``place`` is that of the raw score."""
     predictions = apply_link(forest.output.link, raw)[0]
-    if forest.target.classes is None:
-        return names[place], float(predictions[place])
-    column = 1 if forest.output.link in BINARY_LINKS else place
-    return f"P({names[place]})", float(predictions[column])
+    prediction = float(predictions[prediction_of_score(forest.output.link, place)])
+    return f"P({names[place]})" if forest.target.has_classes else names[place], prediction
 
 
 def _scale(forest: TreeForest, *, is_mean: bool) -> str:
     if is_mean:
         return "the mean itself, not the median that predict gives"
-    is_share = forest.target.classes is not None and forest.output.link == "identity"
-    return "the probability itself" if is_share else _SCALES[forest.output.link]
+    link = forest.output.link
+    if forest.target.has_classes and link == "identity":
+        return "the probability itself"
+    return _SCALES["by_label" if classes_of_labels(link) is not None else link]
 
 
 def _shown_values(given: Table, conformed: Table, schema: FeatureSchema) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from spinney.data.schema import FeatureSchema
 from spinney.data.table import Table
 from spinney.data.target import Target
 from spinney.errors import InvalidModel
-from spinney.model.links import LINKS
+from spinney.model.links import apply_link, classes_of_labels, is_link
 from spinney.model.model import Model, Policy, State
 from spinney.model.packed import PackedArrays
 from spinney.model.tree import Tree, freeze
@@ -95,7 +95,7 @@ class TreeForest(Model):
         self.target = target
         self.output = output
         self.policy = policy
-        if output.link not in LINKS or output.aggregate not in ("sum", "mean"):
+        if not is_link(output.link) or output.aggregate not in ("sum", "mean"):
             raise InvalidModel("the outputs of the forest are not described correctly")
         if isinstance(arrays, PackedArrays):  # checked already, and unpacked when first used
             self.arrays: Mapping[str, AnyArray] = MappingProxyType(arrays)
@@ -168,8 +168,11 @@ class TreeForest(Model):
         return self._finished(table, "identity", n_threads)
 
     def _finished(self, table: Table, link: str, n_threads: int) -> FloatArray:
-        columns = native_columns(table)
-        return np.asarray(self._native.predict(columns, self.divisor, link, n_threads))
+        columns, predict = native_columns(table), self._native.predict
+        if classes_of_labels(link) is None:
+            return np.asarray(predict(columns, self.divisor, link, n_threads))
+        scores = np.asarray(predict(columns, self.divisor, "identity", n_threads))
+        return apply_link(link, scores, n_threads=n_threads)
 
     def aggregated(self, sums: AnyArray) -> FloatArray:
         """Make raw scores of sums over the trees: what they are, or their mean; in place."""
@@ -241,7 +244,16 @@ class TreeForest(Model):
     @functools.cached_property
     def row_predictions(self) -> Callable[[Any], FloatArray]:
         """``predictions`` of numbers as ``RowReader`` reads them, one behind the other; flat."""
-        return functools.partial(self._native.predict_rows, self.divisor, self.output.link)
+        predict, divisor, link = self._native.predict_rows, self.divisor, self.output.link
+        if classes_of_labels(link) is None:
+            return functools.partial(predict, divisor, link)
+        n_raw = len(self.arrays["baseline"])
+
+        def by_label(numbers: Any) -> FloatArray:
+            scores = np.asarray(predict(divisor, "identity", numbers))
+            return apply_link(link, scores.reshape(-1, n_raw)).reshape(-1)
+
+        return by_label
 
     @functools.cached_property
     def expected_scores(self) -> FloatArray:

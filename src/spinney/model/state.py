@@ -21,7 +21,7 @@ from spinney.model.derived import DerivedForest
 from spinney.model.forest import NODE_ARRAYS, OTHER_ARRAYS, Output, TreeForest
 from spinney.model.isolation import IsolationPlanes, IsolationTrees
 from spinney.model.leaf_rows import LEAF_ROW_ARRAYS, LeafRowForest
-from spinney.model.links import BINARY_LINKS
+from spinney.model.links import classes_of_labels, n_predicted
 from spinney.model.median import MedianForest
 from spinney.model.model import Model, Policy
 from spinney.model.packed import FULL, PackedArrays, is_packed
@@ -129,11 +129,12 @@ def _check_agreement(forest: TreeForest) -> None:
         np.diff(forest.arrays["category_start"]), n_levels
     ):
         raise InvalidModel("the categories of the schema are not those of the forest")
-    n_predictions = forest.target.n_outputs
-    is_binary = forest.output.link in BINARY_LINKS
-    n_raw = 1 if is_binary else n_predictions
-    if len(forest.arrays["baseline"]) != n_raw or (is_binary and n_predictions != 2):
+    link, several = forest.output.link, forest.target.label_classes
+    if n_predicted(link, len(forest.arrays["baseline"])) != forest.target.n_outputs:
         raise InvalidModel("the forest has another number of outputs than its target")
+    labels = classes_of_labels(link)
+    if labels is not None and (several is None or labels != tuple(map(len, several))):
+        raise InvalidModel("the link of the forest is for other labels than its target has")
     total = forest.arrays["tree_weight"].sum()
     if forest.output.aggregate == "mean" and len(forest) and not total > 0:
         raise InvalidModel("a mean needs trees of positive weight")

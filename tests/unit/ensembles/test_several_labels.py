@@ -269,9 +269,9 @@ def test_bags_that_count_rows_equally_often_know_no_classes():
 def test_bad_labels_are_refused_with_their_column():
     missing = NAMES.astype(object)
     missing.loc[3, "wet"] = None
-    with pytest.raises(InvalidInput, match="row 3"):
+    with pytest.raises(InvalidInput, match=r"y column 0 contains NaN.*row 3"):
         DecisionTreeClassifier().fit(X, missing)
-    with pytest.raises(InvalidInput, match="continuous"):
+    with pytest.raises(InvalidInput, match=r"In column 0 of y: .*continuous"):
         DecisionTreeClassifier().fit(X, X[:, :2])
     with pytest.raises(InvalidInput, match="inconsistent numbers of samples"):
         DecisionTreeClassifier().fit(X, Y[:5])
@@ -295,6 +295,6 @@ def test_what_knows_one_label_says_so(tmp_path):
         with pytest.raises(InvalidInput, match=f"{what}.* is about one label per row"):
             ask()
     with pytest.raises(InvalidInput, match="1d array"):
-        spinney.GradientBoostingClassifier().fit(X, Y)
+        spinney.HistGradientBoostingClassifier().fit(X, Y)
     with pytest.raises(InvalidInput, match="1d array"):
         spinney.RotationForestClassifier().fit(X, Y)

@@ -40,7 +40,10 @@ def column_vectors(y: Any, what: str) -> list[AnyArray] | None:
     if is_sparse(y):
         return None
     if _is_frame(y):
-        return [_column_values(series, what) for series in _columns_of(y) or ()]
+        several = _columns_of(y) or []
+        if len(several) == 1:
+            return [_column_values(several[0], what)]
+        return [_column_values(one, f"{what} column {k}") for k, one in enumerate(several)]
     values = read_vector(y, what)
     return list(values.T) if values.ndim == 2 else None
 

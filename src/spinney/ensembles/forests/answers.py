@@ -11,7 +11,8 @@ from spinney.data.weights import read_weights
 from spinney.ensembles.forests.forest import Forest
 from spinney.ensembles.forests.growing import hard_votes
 from spinney.ensembles.forests.uncertainty import standard_errors
-from spinney.ensembles.trees.several_labels import SeveralLabels, logarithms
+from spinney.ensembles.label_answers import logarithms
+from spinney.ensembles.trees.several_labels import SeveralLabels
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter, shorten
 from spinney.model.model import State
 from spinney.theory.forests import Strength, forest_strength

@@ -73,12 +73,13 @@ class GradientBoosting(BoostedAnswers):
         ----------
         X : table of n rows
             pandas, polars or Arrow table, NumPy array, SciPy sparse matrix.
-        y : n labels or numbers
+        y : n labels or numbers, or a column for each of several
         sample_weight : n numbers, optional
             A weight of k counts as the row k times; rows of weight 0 are as if absent.
         offset : n numbers, optional
             Added to the raw scores, such as the logarithm of an exposure under Poisson loss; of
-            more than two classes (n, n_classes). ``predict`` has to be given it too.
+            more than two classes (n, n_classes), of several labels or numbers the scores of all
+            side by side. ``predict`` has to be given it too.
         X_val, y_val, sample_weight_val, offset_val : optional
             Rows to measure rounds on, for early stopping, in place of rows split off X. Their
             weights count in the score only, and class weights do not.

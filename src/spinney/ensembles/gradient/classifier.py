@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-
-from spinney.data.target import Labels, Target
-from spinney.data.weights import weights_per_class
+from spinney.data.target import Target
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.gradient.boosting import GradientBoosting
 from spinney.ensembles.gradient.class_offsets import OffsetClassScores
+from spinney.ensembles.gradient.labels import (
+    factors_of_rows,
+    loss_of_labels,
+    takes_several_labels,
+)
 from spinney.ensembles.gradient.rules import AUTOMATIC_RULES
 from spinney.ensembles.parameters import Checked, Choice, LossObject, Rule, either
 from spinney.errors import InvalidInput
@@ -19,7 +21,9 @@ from spinney.losses.loss import BINARY_LOSSES, loss_named
 from spinney.model.saved_loss import is_custom
 from spinney.typing import FloatArray, RandomState
 
-CLASS_WEIGHT = Checked("None, 'balanced' or a dict from class to weight")
+CLASS_WEIGHT = Checked(
+    "None, 'balanced' or a dict from class to weight; of several labels a list of them"
+)
 
 
 class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
@@ -31,6 +35,12 @@ class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
     those of :class:`GradientBoostingRegressor`, and ``class_weight``: None, "balanced" or a dict.
     Class weights multiply the loss; they do not count for ``min_samples_leaf``. A single class is
     learnt too: its score is 0 and its probability 1, everywhere.
+
+    Rows may have several labels, each of classes of its own: ``y`` is then (n_rows, n_labels), such
+    as zeros and ones. A round is one tree for all labels, with a vector in every leaf: one number
+    for a label of two classes, one per class for any other. ``classes_`` and what ``predict_proba``
+    gives are lists with an entry per label, ``class_weight`` is "balanced" or a list, and the
+    weights of a row's classes multiply.
 
     Examples
     --------
@@ -147,6 +157,8 @@ class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
 
     def _loss(self, target: Target) -> Loss:
         loss, n_classes = self._parameters()["loss"], target.n_outputs
+        if target.label_classes is not None:
+            return loss_of_labels(target.label_classes, loss)
         if is_custom(loss) and n_classes > 1:
             allowed = CLASS_LINKS if n_classes == 2 else ("softmax",)
             return custom_loss(loss, allowed, allowed[0], n_classes)
@@ -161,15 +173,19 @@ class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
             )
         return MultinomialLoss(n_classes)
 
+    def _outputs_taken(self) -> dict[str, Any]:
+        return {"multi_output": False, "labels_as_codes": True}
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = not (
             isinstance(self.loss, str) and self.loss == "exponential"
         )
+        takes = self._several_labels and takes_several_labels(self._parameters())
+        tags.classifier_tags.multi_label = tags.target_tags.multi_output = takes
         return tags
 
     def _factors(self, reading: Reading) -> FloatArray | None:
         if self.class_weight is None:
             return None
-        labels = Labels(np.asarray(reading.target.classes), reading.y.astype(np.int32))
-        return weights_per_class(self.class_weight, labels, reading.weights)[labels.codes]
+        return factors_of_rows(self.class_weight, reading)

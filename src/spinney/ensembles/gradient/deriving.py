@@ -20,6 +20,7 @@ from spinney.data.schema import FeatureSchema
 from spinney.data.table import Column, Kind, Table
 from spinney.data.target_statistics import TargetSums
 from spinney.ensembles.fitting import IntakeSettings, Reading
+from spinney.ensembles.gradient.labels import class_indicators
 from spinney.ensembles.gradient.rounds import RoundSettings
 from spinney.ensembles.gradient.rows import BoostingRows, HeldOut
 from spinney.errors import InvalidInput, InvalidParameter, nearest_names, shorten
@@ -161,13 +162,11 @@ class Deriving:
         return codes.astype(np.int64), known
 
     def _targets(self) -> FloatArray:
-        """Give what statistics are means of: numbers, the second of two classes, or all classes."""
+        """Give what statistics are means of: numbers, or what tells the classes of each label."""
         y, target = self.reading.y, self.reading.target
-        if target.classes is None:
+        if not target.has_classes:
             return y.reshape(len(y), -1)
-        n_classes = len(target.classes)
-        told = np.arange(n_classes) if n_classes > 2 else np.array([n_classes - 1])
-        return np.asarray(y[:, np.newaxis] == told, np.float64)
+        return class_indicators(y, target)
 
 
 def read_pairs(given: Any, schema: FeatureSchema) -> list[tuple[int, ...]]:

@@ -234,6 +234,7 @@ class HistGradientBoostingClassifier(_DropIn, GradientBoostingClassifier):
     1.0
     """
 
+    _several_labels = False  # as there
     _rules: ClassVar[Mapping[str, Rule]] = {
         "loss": Choice(("log_loss",)),
         **_RULES,

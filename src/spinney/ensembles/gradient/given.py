@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney.data.label_columns import rarest_classes
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.gradient.offsets import read_offset, same_presence
 from spinney.ensembles.gradient.plan import policy_of
@@ -132,13 +133,19 @@ class Given:
     def folds(self, params: Mapping[str, Any], reading: Reading, seed: int) -> list[Fold]:
         """Divide the rows that were kept: by time, by groups, or by the seed, classes evenly.
 
-        If a part is enough, it is what one fold tests; in time, the last one.
+        Of several labels the rare classes. If a part is enough, it is what one fold tests; in time,
+        the last one.
         """
-        is_classes = reading.target.classes is not None
-        cv, y = params["cv"], reading.y.reshape(len(reading.y), -1)[:, 0]
+        cv, target = params["cv"], reading.target
+        y: AnyArray = reading.y.reshape(len(reading.y), -1)[:, 0]
+        if target.label_classes is not None:
+            y = rarest_classes(reading.y)
         groups, time = self.fold_keys(reading)
         if time is None and isinstance(cv, int | np.integer):
-            cv = Folds(int(cv), stratified=is_classes, random_state=seed)
+            # Where the rarest classes of all rows are too rare, there is nothing to divide evenly.
+            is_even = target.label_classes is None or np.bincount(y).max() >= cv
+            stratified = target.has_classes and bool(is_even)
+            cv = Folds(int(cv), stratified=stratified, random_state=seed)
         mask = None
         if reading.kept is not None:
             mask = np.zeros(reading.n_given, bool)

@@ -13,11 +13,12 @@ from spinney.data.derivation import UNSEEN, Derivation
 from spinney.data.fixed_point import exact_total
 from spinney.data.nonzero import without_zeros
 from spinney.data.table import Table
-from spinney.data.target import Target, read_labels, read_numbers
+from spinney.data.target import Target, read_numbers
 from spinney.data.weights import read_weights
 from spinney.ensembles.fitting import IntakeSettings, Reading
+from spinney.ensembles.gradient.labels import codes_of_held_out, compact_codes
 from spinney.ensembles.sharing import TableRows
-from spinney.errors import InvalidInput, InvalidInputType, SmallWeights, shorten
+from spinney.errors import InvalidInput, InvalidInputType, SmallWeights
 from spinney.model import Policy
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -57,8 +58,8 @@ class BoostingRows:
     tables: list[Table]
     """The same rows before they were binned, one table behind the other; empty once forgotten."""
     y: AnyArray
-    """(n_rows,) codes of classes, in a byte if there are two, or numbers; (n_rows, n_outputs) in
-    Fortran order if there are several."""
+    """(n_rows,) codes of classes, in a byte if there are two, or numbers; of several labels or
+    numbers a column each, in Fortran order."""
     weights: FloatArray | None
     factors: FloatArray | None
     """Factors of the loss of rows, beside the weights: class weights."""
@@ -126,13 +127,15 @@ def arrange_rows(
 
 
 def targets_of(reading: Reading) -> FloatArray:
-    """Give the targets of rows; (n_rows,), or (n_rows, n_outputs) if there are several."""
+    """Give the targets of rows; (n_rows,), or a column for each if there are several."""
     y = reading.y.reshape(len(reading.y), -1)
     return y[:, 0] if y.shape[1] == 1 else y
 
 
 def _compact(y: FloatArray, target: Target) -> AnyArray:
     """Give codes of classes no more memory than they need; numbers stay as they are."""
+    if target.label_classes is not None:
+        return compact_codes(y, target.label_classes)
     if target.classes is None:
         return np.asfortranarray(y)  # also of one column: contiguous
     return y.astype(np.uint8 if len(target.classes) <= 2 else np.int32)
@@ -183,7 +186,10 @@ def _joined(offset: FloatArray | None, behind: FloatArray | None) -> FloatArray 
 
 
 def draw_held_out(reading: Reading, fraction: float, seed: int) -> AnyArray:
-    """Draw the rows to validate on, of every class its share; scikit-learn's split."""
+    """Draw the rows to validate on, of every class its share; scikit-learn's split.
+
+    Of several labels per row, as of numbers, by chance alone.
+    """
     from sklearn.model_selection import train_test_split  # noqa: PLC0415 - 0.1 s, for few only
 
     is_classes = reading.target.classes is not None
@@ -226,25 +232,17 @@ def _held_out(
         unseen_code=UNSEEN,  # bins take it for missing
     )
     weights = read_weights(sample_weight_val, table.n_rows)
-    if reading.target.classes is None:
-        shape = targets_of(reading).shape[1:]
-        numbers = read_numbers(y_val, table.n_rows, name, multi_output=bool(shape))
-        if numbers.shape[1:] != shape:
-            raise InvalidInput(
-                f"y_val has the shape {numbers.shape}, but y has {reading.y.shape[1]} outputs. "
-                "Give one column for each of them."
-            )
-        return HeldOut(table, numbers, weights)
-    labels = read_labels(y_val, table.n_rows, name)
-    codes = {label: code for code, label in enumerate(reading.target.classes.tolist())}
-    unknown = [label for label in labels.classes.tolist() if label not in codes]
-    if unknown:
+    if reading.target.has_classes:
+        codes = codes_of_held_out(y_val, table.n_rows, reading.target, name)
+        return HeldOut(table, codes, weights)
+    shape = targets_of(reading).shape[1:]
+    numbers = read_numbers(y_val, table.n_rows, name, multi_output=bool(shape))
+    if numbers.shape[1:] != shape:
         raise InvalidInput(
-            f"y_val has classes that y lacks: {shorten(unknown)}. y has {shorten(codes)}. Leave "
-            "such rows out of X_val and y_val, or give rows of these classes in X and y."
+            f"y_val has the shape {numbers.shape}, but y has {reading.y.shape[1]} outputs. "
+            "Give one column for each of them."
         )
-    of_class = np.array([codes[label] for label in labels.classes.tolist()], float)
-    return HeldOut(table, of_class[labels.codes], weights)
+    return HeldOut(table, numbers, weights)
 
 
 def bins_digest(features: Sequence[FeatureBins]) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import resample
 
 from spinney.ensembles.gradient.callbacks import Callback, Freeze, RoundView, ask_callbacks
+from spinney.ensembles.gradient.labels import labels_again
 from spinney.ensembles.gradient.rows import BoostingRows, Part
 from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.losses import Loss
@@ -154,8 +155,8 @@ def by_scorer(
 
     scorer = check_scoring(twin, scoring)
     y = part.take(rows.y)
-    if rows.target.classes is not None:
-        y = rows.target.classes[y.astype(np.int64)]
+    if rows.target.has_classes:
+        y = labels_again(y, rows.target)
     given = {}
     if part.is_weighted and part.weights is not None:
         given["sample_weight"] = part.take(part.weights)

@@ -8,9 +8,10 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from spinney.data.binning import native_columns
 from spinney.ensembles.fitting import Reading
+from spinney.ensembles.label_answers import logarithms
 from spinney.ensembles.parameters import Checked, Choice, Rule
 from spinney.ensembles.trees.growing import CLASS_CRITERIA, NUMBER_CRITERIA
-from spinney.ensembles.trees.several_labels import SeveralLabels, logarithms, mean_impurity
+from spinney.ensembles.trees.several_labels import SeveralLabels, mean_impurity
 from spinney.ensembles.trees.single_tree import TREE_RULES, SingleTree
 from spinney.errors import InvalidModel
 from spinney.model.model import State

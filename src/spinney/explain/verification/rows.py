@@ -20,7 +20,7 @@ from spinney.explain.verification.cells import (
 from spinney.explain.verification.derived_rows import nearest_values
 from spinney.model.derived import DerivedForest
 from spinney.model.leaf_rows import LeafRowForest
-from spinney.model.links import apply_link
+from spinney.model.links import apply_link, prediction_of_score
 from spinney.typing import AnyArray, FloatArray
 
 Row: TypeAlias = Mapping[str, Any]
@@ -175,7 +175,7 @@ def predictions_at(model: Verified, rows: Sequence[Row], output: int) -> tuple[f
         return tuple(float(value) for value in medians[:, 0])
     raw = model.raw_scores(table)
     seen = apply_link(model.output.link, raw)
-    column = output if seen.shape[1] == raw.shape[1] else seen.shape[1] - 1
+    column = prediction_of_score(model.output.link, output)
     return tuple(float(value) for value in seen[:, column])
 
 

@@ -32,11 +32,19 @@ from spinney.explain.verification.structure import (
 )
 from spinney.model.derived import DerivedForest
 from spinney.model.leaf_rows import LeafRowForest
+from spinney.model.links import classes_of_labels
 
 BUDGET = 10_000
 """Boxes per claim: some seconds for a hundred trees of 31 leaves."""
 _MIXING = {"softmax": "before softmax", "increasing": "before those of a row are put in order"}
 """Links whose predictions depend on several raw scores, and what these are."""
+
+
+def _mixing(link: str) -> str | None:
+    """Say what raw scores are, if predictions depend on several, or may; None: if they do not."""
+    if classes_of_labels(link) is not None:
+        return "before it becomes a probability"
+    return _MIXING.get(link)
 
 
 def verify(
@@ -230,7 +238,7 @@ class _Asked:
         raise InvalidParameter(
             f"bounds of a model with {len(self._names)} outputs: {shorten(self._names)}. Choose "
             f"one with output={self._names[0]!r}."
-            + (" The bounds are then those of its raw score." if link in _MIXING else "")
+            + (" The bounds are then those of its raw score." if _mixing(link) else "")
         )
 
     def _subject(self, output: int) -> str:
@@ -249,7 +257,7 @@ class _Asked:
         forest = self._space.forest
         if self._is_length:
             return f"the {self._names[output]}"
-        before = _MIXING.get(forest.output.link)
+        before = _mixing(forest.output.link)
         what = "the prediction" if before is None else "the raw score"
         if forest.target.classes is not None and before is None:
             what = "the probability"
@@ -259,7 +267,8 @@ class _Asked:
     def _scale(self, output: int) -> Scale:
         is_mean = isinstance(self._space.model, LeafRowForest)
         name = self._subject(output) if is_mean else self._named(output)
-        return Scale(self._space, output, name, self._space.forest.output.link in _MIXING)
+        is_raw = _mixing(self._space.forest.output.link) is not None
+        return Scale(self._space, output, name, is_raw)
 
 
 def _signs(monotonic: Any, schema: FeatureSchema) -> dict[int, int]:

@@ -292,7 +292,7 @@ def test_what_several_outputs_cannot_have_is_refused():
     with pytest.raises(InvalidInput, match="1d array"):
         spinney.HistGradientBoostingRegressor().fit(X, Y)
     with pytest.raises(InvalidInput, match=r"several labels per row.*MultiOutputClassifier"):
-        spinney.GradientBoostingClassifier().fit(X, (Y > 0).astype(int))
+        spinney.HistGradientBoostingClassifier().fit(X, (Y > 0).astype(int))
     model = GradientBoostingRegressor(max_iter=2).fit(X, Y)
     with pytest.raises(InvalidInput, match="of 3 outputs together"):
         spinney.explain.explain_split(model, 0, 0)
