@@ -90,7 +90,7 @@ class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         category_encoding: str = "auto",
-        category_pairs: Any = None,
+        category_pairs: Any = "auto",
         date_features: bool = False,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,

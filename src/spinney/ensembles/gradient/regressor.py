@@ -131,11 +131,12 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         Which features are categories.
     category_encoding : {"auto", "sets", "target"}
         "sets": splits send sets of levels left; beyond 255 levels the rarest share a bin. "target":
-        every level is told as the mean target of its rows and their weight; a training row is told
-        of rows before it only, in an order that ``random_state`` decides. "auto": both for
-        features of more than 255 levels, sets for all others.
-    category_pairs : None, "all" or list of pairs of positions or names
-        Pairs of categorical features whose levels are told together, as with "target".
+        every level is told as means of the target of its rows and their weight; a training row is
+        told of rows before it only, in orders that ``random_state`` decides. "auto": "target" for
+        features of more than 255 levels, "sets" for all others.
+    category_pairs : "auto", None, "all" or list of pairs of positions or names
+        Pairs of categorical features whose levels are told together, as with "target". "auto":
+        those with a feature of more than 255 levels that is told so, if they are at most 50.
     date_features : bool
         Whether year, month, day, weekday and hour of dates stand beside the dates themselves.
     monotonic_cst : None, sequence or dict
@@ -246,7 +247,7 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         category_encoding: str = "auto",
-        category_pairs: Any = None,
+        category_pairs: Any = "auto",
         date_features: bool = False,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,

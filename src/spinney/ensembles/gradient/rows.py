@@ -71,11 +71,23 @@ class BoostingRows:
     """How ``tables`` were made of those of the user; None: they are those."""
     inputs: list[Table] = field(default_factory=list)
     """The tables of the user, where ``tables`` are derived."""
+    orders: tuple[AnyArray, ...] = ()
+    """Where training rows are told in several orders: their numbers in each one."""
 
     @property
     def n_rows(self) -> int:
         """Number of rows, of all parts."""
         return len(self.y)
+
+    def in_turn(self, number: int) -> AnyArray | None:
+        """Give the training rows of a round, in the order whose turn it is; None: all."""
+        return self.orders[number % len(self.orders)] if self.orders else self.train.rows
+
+    @property
+    def told_first(self) -> Part:
+        """The training rows as the first order tells them: each once."""
+        train = self.train
+        return replace(train, rows=self.orders[0]) if self.orders else train
 
     def table_of(self, part: Part) -> Table:
         """Choose the unbinned rows of a part, as the user gave them."""

@@ -48,7 +48,7 @@ BOOSTING_RULES: Mapping[str, Rule] = {
     "max_bins": Integer(2, 255),
     "categorical_features": Checked("'from_dtype', None, a mask, positions or names"),
     "category_encoding": Choice(("auto", "sets", "target")),
-    "category_pairs": Checked("None, 'all', or pairs of positions or names"),
+    "category_pairs": Checked("'auto', None, 'all', or pairs of positions or names"),
     "date_features": Boolean(),
     "monotonic_cst": Checked("None, -1, 0 or 1 per feature, or a dict from names to these"),
     "interaction_cst": Checked("None, 'pairwise', 'no_interactions' or groups of features"),
