@@ -8,6 +8,7 @@ import pytest
 
 from spinney import GradientBoostingRegressor
 from spinney.data.derivation import Derivation, Derived, Rule
+from spinney.data.stored_derivation import read_derivation
 from spinney.errors import InvalidModel
 from spinney.model.derived import DerivedForest
 from spinney.model.state import model_from_bytes
@@ -29,7 +30,7 @@ MODEL, X = made()
 
 
 def test_arrays_give_the_same_derivation_back():
-    again = Derivation.from_arrays(MODEL.schema, MODEL.derivation.to_arrays())
+    again = read_derivation(MODEL.schema, MODEL.derivation.to_arrays())
     assert again == MODEL.derivation
     assert again.schema == MODEL.derivation.schema
 
@@ -91,7 +92,7 @@ def at(place, value):
 )
 def test_a_derivation_that_contradicts_itself_is_refused(name, change):
     with pytest.raises(InvalidModel):
-        Derivation.from_arrays(MODEL.schema, changed(name, change))
+        read_derivation(MODEL.schema, changed(name, change))
 
 
 def test_missing_and_unknown_parts_are_refused():
@@ -99,7 +100,7 @@ def test_missing_and_unknown_parts_are_refused():
     fewer = {name: array for name, array in arrays.items() if name != "keys"}
     for other in (fewer, {**arrays, "more": arrays["rule"]}):
         with pytest.raises(InvalidModel):
-            Derivation.from_arrays(MODEL.schema, other)
+            read_derivation(MODEL.schema, other)
 
 
 def test_keys_that_nothing_is_derived_from_are_refused():
@@ -110,7 +111,7 @@ def test_keys_that_nothing_is_derived_from_are_refused():
     arrays["table_start"] = arrays["table_start"][: n + 1]
     arrays["tables"] = arrays["tables"][: arrays["table_start"][-1]]
     with pytest.raises(InvalidModel, match="nothing is derived"):
-        Derivation.from_arrays(MODEL.schema, arrays)
+        read_derivation(MODEL.schema, arrays)
 
 
 def test_trees_of_other_features_are_refused():

@@ -107,7 +107,7 @@ def test_a_date_that_is_told_in_parts_has_no_direction_that_can_be_decided():
     (claim,) = verify(dated, monotonic={"when": 1}).claims
     assert claim.verdict == "undecided"
     assert "date_features=False" in claim.evidence
-    plain = GradientBoostingRegressor(max_iter=5, random_state=0).fit(X, Y)
+    plain = GradientBoostingRegressor(max_iter=5, date_features=False, random_state=0).fit(X, Y)
     assert verify(plain, monotonic={"when": 1}).claims[0].verdict == "refuted"
 
 

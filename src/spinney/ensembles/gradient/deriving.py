@@ -19,7 +19,9 @@ from spinney.data.derivation import Derivation, Derived, Rule, pair_keys
 from spinney.data.schema import FeatureSchema
 from spinney.data.table import Column, Kind, Table
 from spinney.data.target_statistics import TargetSums
+from spinney.data.texts import TextPart
 from spinney.ensembles.fitting import IntakeSettings, Reading
+from spinney.ensembles.gradient.reading_texts import words_to_count
 from spinney.ensembles.gradient.rounds import RoundSettings
 from spinney.ensembles.gradient.rows import BoostingRows, HeldOut
 from spinney.errors import InvalidInput, InvalidParameter, nearest_names, shorten
@@ -27,6 +29,8 @@ from spinney.typing import AnyArray, FloatArray, IntArray
 
 _DATES = (Kind.DATE, Kind.DATETIME)
 _DAY = 86_400.0
+_MOST_DATES = 5
+"""Of more dates there are too many pairs to derive the time between any two."""
 _EXPECTED_PAIRS = "expected None, 'all', or a list of pairs of features, such as [('a', 'b')]."
 
 
@@ -41,6 +45,10 @@ class Deriving:
     """Whether features that are told as statistics may be split by sets of levels too."""
     parts: Mapping[int, tuple[CalendarPart, ...]]
     """The parts of each date that are derived."""
+    spans: tuple[tuple[int, ...], ...]
+    """Pairs of dates, the time between which is derived."""
+    words: Mapping[int, tuple[str, ...]]
+    """The words that are counted in each text. No target was looked at, so all rows may tell."""
     seed: int
 
     @classmethod
@@ -54,17 +62,21 @@ class Deriving:
         levels = [-1 if one is None else len(one) for one in schema.levels]
         encoded: list[tuple[int, ...]] = [(p,) for p, n in enumerate(levels) if n >= least]
         encoded += read_pairs(params["category_pairs"], schema)
-        parts = {}
+        columns, parts = reading.table.columns, {}
         if params["date_features"]:
             parts = {
-                place: _parts(reading.table.columns[place])
+                place: _parts(columns[place])
                 for place, kind in enumerate(schema.kinds)
                 # A prediction that may only rise with a date must not fall with its month.
                 if kind in _DATES and not (signs and signs[place])
             }
-        if not encoded and not parts:
+        together = params["interaction_cst"] is None and len(parts) <= _MOST_DATES
+        spans = tuple(combinations(parts, 2)) if together else ()
+        texts = [place for place, kind in enumerate(schema.kinds) if kind is Kind.TEXT]
+        words = {place: words_to_count(columns[place], reading) for place in texts}
+        if not (encoded or parts or texts):
             return None
-        return cls(reading, tuple(encoded), wish == "auto", parts, seed)
+        return cls(reading, tuple(encoded), wish == "auto", parts, spans, words, seed)
 
     @property
     def looks_at_targets(self) -> bool:
@@ -105,6 +117,8 @@ class Deriving:
             if self.keeps_sets and len(places) == 1:
                 features.append(Derived(Rule.COPY, places))
                 told.append(None)
+        features += [Derived(Rule.ELAPSED, places) for places in self.spans]
+        told += [None] * len(self.spans)
         derivation = Derivation(reading.schema, features, keys)
         return derivation, _with_told(derivation.of_table(reading.table), told, chosen)
 
@@ -145,6 +159,9 @@ class Deriving:
         return singles + [places for places in self.encoded if len(places) == 2]
 
     def _as_it_is(self, place: int) -> list[Derived]:
+        if place in self.words:
+            counted = [Derived(Rule.WORD, (place,), word=word) for word in self.words[place]]
+            return [*(Derived(Rule.TEXT + part, (place,)) for part in TextPart), *counted]
         parts = self.parts.get(place, ())
         copied = Derived(Rule.COPY, (place,))
         return [copied, *(Derived(Rule.CALENDAR + part, (place,)) for part in parts)]

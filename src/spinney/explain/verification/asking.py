@@ -16,7 +16,10 @@ from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter, sho
 from spinney.explain.choosing import find_place
 from spinney.explain.verification.cells import CategoryCells, CellSpace, FeatureCells, NumericCells
 
-UNDERIVED = "fit with category_encoding='sets', category_pairs=None and date_features=False"
+UNDERIVED = (
+    "fit with category_encoding='sets', category_pairs=None, date_features=False and "
+    "text_features=False"
+)
 """How trees come to see the features of X alone."""
 MAY_NOT_EXIST = f"no row found that has such derived features; {UNDERIVED}"
 """Why a claim stays open where a search is over derived features in any combination."""
@@ -38,6 +41,11 @@ def ordered_features(given: Any, schema: FeatureSchema, where: str) -> list[int]
     """Find features whose values have an order."""
     found = feature_positions(given, schema, where)
     for feature in found:
+        if schema.kinds[feature] is Kind.TEXT:
+            raise InvalidInput(
+                f"{where}: {schema.names[feature]!r} is text, and texts have no order. Ask about "
+                "numeric features."
+            )
         if schema.kinds[feature] is Kind.CATEGORICAL:
             raise InvalidInput(
                 f"{where}: {schema.names[feature]!r} is categorical, and categories have no order. "

@@ -1,4 +1,4 @@
-"""Values of a feature that trees know by what was derived from it: levels, and moments."""
+"""Values of a feature that trees know by what was derived from it: levels, moments, texts."""
 
 import datetime as dt
 from collections.abc import Collection, Sequence
@@ -40,6 +40,8 @@ def nearest_values(
     derivation = space.derivation
     if not any(place in derived.places for derived in derivation.features):
         return [None]
+    if derivation.inputs.kinds[place] is Kind.TEXT:
+        return _nearest_texts(space, place, chosen)[:most]
     codes = _candidates(space, derivation, place)
     n_inside = np.zeros(len(codes), np.int64)
     for number, derived in enumerate(derivation.features):
@@ -48,6 +50,17 @@ def nearest_values(
             n_inside += worth * _is_inside(space, number, derived, codes, chosen[number])
     order = np.argsort(-n_inside, kind="stable")[:most]
     return [_shown(derivation, place, codes[one]) for one in order.tolist()]
+
+
+def _nearest_texts(space: CellSpace, place: int, chosen: Sequence[list[int]]) -> list[Any]:
+    """Write texts of the words that the cells demand; then an empty one, and a missing one."""
+    demanded = []
+    for number, derived in enumerate(space.derivation.features):
+        cells, wanted = space.features[number], chosen[number]
+        is_counted = derived.places == (place,) and derived.rule == Rule.WORD and wanted
+        if is_counted and isinstance(cells, NumericCells) and wanted[0] > cells.cell_of(0.0):
+            demanded.append(derived.word)
+    return [*dict.fromkeys([" ".join(demanded), *demanded, ""]), None]
 
 
 def _candidates(space: CellSpace, derivation: Derivation, place: int) -> FloatArray:
