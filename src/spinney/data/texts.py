@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spinney.typing import AnyArray, FloatArray
+from spinney.typing import FloatArray
 
 MOST_WORDS = 100
 """Words of a text feature that are counted one by one."""
@@ -14,6 +14,11 @@ FEWEST_ROWS = 5
 """A word that fewer rows have, or that fewer rows lack, tells too little to be counted."""
 LONGEST_WORD = 40
 """Characters; what is longer is no word but a key or a number."""
+FEWEST_TEXTS = 30
+"""Fewer different strings are the levels of a category."""
+_SEVERAL = 3
+_LOOKED_AT = 2_000
+"""Texts that tell whether there are several words in most."""
 _WORD = re.compile(r"\w+")
 _DIGITS = re.compile(r"\d+")
 
@@ -95,44 +100,57 @@ class WordCounts:
         return counts
 
 
-def telling_words(texts: Sequence[str], n_rows: AnyArray) -> tuple[str, ...]:
-    """Choose the words whose presence differs most between rows; ``n_rows`` have each text.
-
-    A word in half of the rows differs most, one in all of them not at all. Of equal ones those
-    that come first in the alphabet of code points are chosen, so the order of rows is no matter.
+class TextWords:
+    """The words of some texts, each text read once; which of them tell most is up to the rows.
 
     Examples
     --------
-    >>> telling_words(["the red car", "the blue car", "the red bus"], np.array([6, 5, 4]))
+    >>> words = TextWords(["the red car", "the blue car", "the red bus"])
+    >>> rows, sold = np.array([6.0, 6.0, 6.0]), np.array([6.0, 0.0, 6.0])
+    >>> words.most_telling(rows, [sold, rows - sold])
     ('blue', 'red', 'bus', 'car')
     """
-    rows_with: dict[str, float] = {}
-    for text, rows in zip(texts, n_rows.tolist(), strict=True):
-        for word in set(words_of(text)):
-            rows_with[word] = rows_with.get(word, 0.0) + rows
-    total = float(n_rows.sum())
-    telling = [
-        (-rows * (total - rows), word)
-        for word, rows in rows_with.items()
-        if min(rows, total - rows) >= FEWEST_ROWS and len(word) <= LONGEST_WORD
-    ]
-    return tuple(word for _, word in sorted(telling)[:MOST_WORDS])
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        numbers: dict[str, int] = {}
+        texts_of: list[int] = []
+        words: list[int] = []
+        for text, content in enumerate(texts):
+            found = {word for word in words_of(content) if len(word) <= LONGEST_WORD}
+            words += [numbers.setdefault(word, len(numbers)) for word in found]
+            texts_of += [text] * len(found)
+        self._names = list(numbers)
+        self._text = np.array(texts_of, np.int64)
+        self._word = np.array(words, np.int64)
+
+    def most_telling(self, rows: FloatArray, groups: Sequence[FloatArray]) -> tuple[str, ...]:
+        """Choose the words whose rows differ most from the others in the group they belong to.
+
+        ``rows`` have each text, and of these so many belong to each group. All are whole numbers,
+        so their sums are exact, and neither the order of rows nor that of words is any matter: of
+        equal words those come first that precede in the order of code points.
+        """
+        total, n_words = float(rows.sum()), len(self._names)
+        having = np.bincount(self._word, rows[self._text], n_words)
+        surplus = np.zeros(n_words)
+        for group in groups:
+            inside = np.bincount(self._word, group[self._text], n_words)
+            surplus += (inside - having * (float(group.sum()) / max(total, 1.0))) ** 2
+        may_tell = np.flatnonzero(np.minimum(having, total - having) >= FEWEST_ROWS)
+        spread = having[may_tell] * (total - having[may_tell])
+        gains = (surplus[may_tell] / spread).tolist()
+        names = [self._names[word] for word in may_tell.tolist()]
+        best = sorted(zip([-gain for gain in gains], names, strict=True))[:MOST_WORDS]
+        return tuple(name for _, name in best)
 
 
-def looks_like_text(texts: Sequence[str], n_rows: float) -> bool:
+def looks_like_text(texts: Sequence[str], n_rows: int) -> bool:
     """Tell whether strings are sentences to be read rather than names that come again.
 
-    There are at least ``FEWEST_TEXTS`` of them, at least every second row has one of its own, and
-    half of them have three words or more. ``n_rows`` have any.
+    There are at least ``FEWEST_TEXTS`` of them, at least half as many as ``n_rows`` different rows
+    that have one, and half of them have three words or more.
     """
     if len(texts) < FEWEST_TEXTS or 2 * len(texts) < n_rows:
         return False
     some = texts[:: max(len(texts) // _LOOKED_AT, 1)]
     return 2 * sum(len(words_of(text)) >= _SEVERAL for text in some) >= len(some)
-
-
-FEWEST_TEXTS = 30
-"""Fewer different strings are the levels of a category."""
-_SEVERAL = 3
-_LOOKED_AT = 2_000
-"""Texts that tell whether there are several words in most."""

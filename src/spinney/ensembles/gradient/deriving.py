@@ -21,7 +21,7 @@ from spinney.data.table import Column, Kind, Table
 from spinney.data.target_statistics import TargetSums
 from spinney.data.texts import TextPart
 from spinney.ensembles.fitting import IntakeSettings, Reading
-from spinney.ensembles.gradient.reading_texts import words_to_count
+from spinney.ensembles.gradient.reading_texts import TextColumn
 from spinney.ensembles.gradient.rounds import RoundSettings
 from spinney.ensembles.gradient.rows import BoostingRows, HeldOut
 from spinney.errors import InvalidInput, InvalidParameter, nearest_names, shorten
@@ -47,8 +47,8 @@ class Deriving:
     """The parts of each date that are derived."""
     spans: tuple[tuple[int, ...], ...]
     """Pairs of dates, the time between which is derived."""
-    words: Mapping[int, tuple[str, ...]]
-    """The words that are counted in each text. No target was looked at, so all rows may tell."""
+    texts: Mapping[int, TextColumn]
+    """Features that are texts; which words are counted is learnt from targets."""
     seed: int
 
     @classmethod
@@ -72,16 +72,17 @@ class Deriving:
             }
         together = params["interaction_cst"] is None and len(parts) <= _MOST_DATES
         spans = tuple(combinations(parts, 2)) if together else ()
-        texts = [place for place, kind in enumerate(schema.kinds) if kind is Kind.TEXT]
-        words = {place: words_to_count(columns[place], reading) for place in texts}
+        texts = {
+            p: TextColumn(columns[p]) for p, kind in enumerate(schema.kinds) if kind is Kind.TEXT
+        }
         if not (encoded or parts or texts):
             return None
-        return cls(reading, tuple(encoded), wish == "auto", parts, spans, words, seed)
+        return cls(reading, tuple(encoded), wish == "auto", parts, spans, texts, seed)
 
     @property
     def looks_at_targets(self) -> bool:
         """Whether what is derived depends on the targets of the rows that train."""
-        return bool(self.encoded)
+        return bool(self.encoded or self.texts)
 
     def learn(self, train: AnyArray | None) -> tuple[Derivation, Table]:
         """Learn from some rows, by their numbers, and derive the features of all; None: from all.
@@ -97,7 +98,7 @@ class Deriving:
         keys: dict[tuple[int, ...], IntArray] = {}
         for places in self._sources():
             if places not in self.encoded:
-                made = self._as_it_is(places[0])
+                made = self._as_it_is(places[0], chosen)
                 features += made
                 told += [None] * len(made)
                 continue
@@ -158,9 +159,10 @@ class Deriving:
         singles: list[tuple[int, ...]] = [(p,) for p in range(self.reading.schema.n_features)]
         return singles + [places for places in self.encoded if len(places) == 2]
 
-    def _as_it_is(self, place: int) -> list[Derived]:
-        if place in self.words:
-            counted = [Derived(Rule.WORD, (place,), word=word) for word in self.words[place]]
+    def _as_it_is(self, place: int, train: AnyArray) -> list[Derived]:
+        if place in self.texts:
+            words = self.texts[place].words_to_count(self.reading, train)
+            counted = [Derived(Rule.WORD, (place,), word=word) for word in words]
             return [*(Derived(Rule.TEXT + part, (place,)) for part in TextPart), *counted]
         parts = self.parts.get(place, ())
         copied = Derived(Rule.COPY, (place,))

@@ -1,8 +1,9 @@
 """Which columns of strings boosting reads as texts, and not as categories."""
 
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,15 @@ import numpy as np
 from spinney.data.categorical import named_features
 from spinney.data.levels import LevelType
 from spinney.data.table import Column, Kind, Table
-from spinney.data.texts import looks_like_text, telling_words
+from spinney.data.texts import TextWords, looks_like_text
 from spinney.ensembles.fitting import Reading
+from spinney.ensembles.sharing import mixed_bits
 from spinney.errors import InvalidInput, InvalidParameter, nearest_names, shorten
-from spinney.typing import FloatArray
+from spinney.typing import AnyArray, FloatArray
 
 _EXPECTED = "expected 'auto', True, False, or a list of columns of text, by name or position."
+_MOST_GROUPS = 16
+"""Classes, or quarters of the rows by each target, that words are judged by."""
 
 
 def with_texts(reading: Reading, params: Mapping[str, Any]) -> Reading:
@@ -30,18 +34,58 @@ def with_texts(reading: Reading, params: Mapping[str, Any]) -> Reading:
     return replace(reading, schema=reading.schema.with_texts(places), table=table)
 
 
-def words_to_count(column: Column, reading: Reading) -> tuple[str, ...]:
-    """Choose the words of a text; a row counts as often as a whole weight repeats it."""
-    levels = () if column.levels is None else column.levels.values
-    n_rows = _rows_of_levels(column, reading)
-    return telling_words([str(level) for level in levels], n_rows)
+class TextColumn:
+    """A column of texts, whose words are found once for all who learn from some of its rows."""
+
+    def __init__(self, column: Column) -> None:
+        self._column = column
+        self._words = TextWords(_texts(column))
+
+    def words_to_count(self, reading: Reading, train: AnyArray) -> tuple[str, ...]:
+        """Choose the words that tell most of the targets of the rows that train.
+
+        A row counts as often as a whole weight repeats it.
+        """
+        repeats = _repeats(reading)[train]
+        rows = _rows_of_levels(self._column, repeats, train)
+        groups = [
+            _rows_of_levels(self._column, repeats * is_in, train)
+            for is_in in _groups(reading, repeats, train)
+        ]
+        return self._words.most_telling(rows, groups)
 
 
-def _rows_of_levels(column: Column, reading: Reading) -> FloatArray:
+def _groups(reading: Reading, repeats: FloatArray, train: AnyArray) -> Iterator[AnyArray]:
+    """Tell which rows are of each class, or of each quarter of the rows by each target."""
+    y = reading.y[train]
+    if reading.target.classes is not None:
+        codes = y.astype(np.int64).reshape(-1)
+        heaviest = np.argsort(-np.bincount(codes, repeats), kind="stable")[:_MOST_GROUPS]
+        yield from (codes == code for code in heaviest.tolist())
+        return
+    for numbers_of_rows in y.reshape(len(y), -1).T[: _MOST_GROUPS // 4]:
+        order = np.argsort(numbers_of_rows, kind="stable")
+        passed = np.cumsum(repeats[order])
+        quarters = np.searchsorted(passed, passed[-1] * np.array([0.25, 0.5, 0.75]))
+        ends = [-np.inf, *numbers_of_rows[order[quarters]].tolist(), np.inf]
+        for above, up_to in pairwise(ends):
+            yield (above < numbers_of_rows) & (numbers_of_rows <= up_to)
+
+
+def _repeats(reading: Reading) -> FloatArray:
     weights = reading.weights
-    repeated = None if weights is None or (weights % 1.0 != 0.0).any() else weights
+    if weights is None or (weights % 1.0 != 0.0).any():
+        return np.ones(len(reading.y))
+    return weights
+
+
+def _rows_of_levels(column: Column, repeats: FloatArray, rows: AnyArray) -> FloatArray:
     n_levels = 0 if column.levels is None else len(column.levels)
-    return np.bincount(column.values + 1, repeated, n_levels + 1)[1:].astype(np.float64)
+    return np.bincount(column.values[rows] + 1, repeats, n_levels + 1)[1:]
+
+
+def _texts(column: Column) -> list[str]:
+    return [] if column.levels is None else [str(level) for level in column.levels.values]
 
 
 def _asked_for(params: Mapping[str, Any], reading: Reading) -> list[int]:
@@ -72,11 +116,10 @@ def _asked_for(params: Mapping[str, Any], reading: Reading) -> list[int]:
 
 
 def _is_text(reading: Reading, place: int) -> bool:
-    column, levels = reading.table.columns[place], reading.schema.levels[place]
-    if levels is None:
-        return False
-    texts = [str(level) for level in levels.values]
-    return looks_like_text(texts, float(_rows_of_levels(column, reading).sum()))
+    column = reading.table.columns[place]
+    rows = reading.table.take(np.flatnonzero(column.values >= 0))
+    # Neither copies of rows nor weights make a text a name that comes again.
+    return looks_like_text(_texts(column), len(np.unique(mixed_bits(rows))))
 
 
 def _named_categories(params: Mapping[str, Any], reading: Reading) -> frozenset[int]:

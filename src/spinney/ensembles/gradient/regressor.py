@@ -141,8 +141,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         beside the dates themselves; "auto" does unless a constraint speaks of the date.
     text_features : "auto", bool or list of names or positions
         Columns of strings that are read as texts (length, words, digits, capitals, and how often
-        the most telling words occur) and not as categories. "auto" takes those where most
-        strings are different and have several words, True all, False none.
+        the words occur that tell most of the target) and not as categories. "auto" takes those
+        where most strings are different and have several words, True all, False none.
     monotonic_cst : None, sequence or dict
         1, -1 or 0 per feature, or by name: the prediction never falls, never rises, or may do both
         as the feature rises.
