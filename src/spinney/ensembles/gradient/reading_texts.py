@@ -81,7 +81,8 @@ def _repeats(reading: Reading) -> FloatArray:
 
 def _rows_of_levels(column: Column, repeats: FloatArray, rows: AnyArray) -> FloatArray:
     n_levels = 0 if column.levels is None else len(column.levels)
-    return np.bincount(column.values[rows] + 1, repeats, n_levels + 1)[1:]
+    counts = np.bincount(column.values[rows] + 1, repeats, n_levels + 1)
+    return counts[1:].astype(np.float64)
 
 
 def _texts(column: Column) -> list[str]:

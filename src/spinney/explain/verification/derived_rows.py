@@ -53,14 +53,15 @@ def nearest_values(
 
 
 def _nearest_texts(space: CellSpace, place: int, chosen: Sequence[list[int]]) -> list[Any]:
-    """Write texts of the words that the cells demand; then an empty one, and a missing one."""
+    """Write texts of the words that the cells demand, also in capitals; then some short ones."""
     demanded = []
     for number, derived in enumerate(space.derivation.features):
         cells, wanted = space.features[number], chosen[number]
         is_counted = derived.places == (place,) and derived.rule == Rule.WORD and wanted
         if is_counted and isinstance(cells, NumericCells) and wanted[0] > cells.cell_of(0.0):
             demanded.append(derived.word)
-    return [*dict.fromkeys([" ".join(demanded), *demanded, ""]), None]
+    joined = " ".join(demanded)
+    return [*dict.fromkeys([joined, joined.upper(), *demanded, "", "A", "0"]), None]
 
 
 def _candidates(space: CellSpace, derivation: Derivation, place: int) -> FloatArray:

@@ -39,7 +39,7 @@ function wordsOf(text) {
 const TEXT_PARTS = {
   length: (text) => Array.from(text).length,
   words: (text) => wordsOf(text).length,
-  digits: (text) => (text.match(/\p{Nd}/gu) ?? []).length,
+  digits: (text) => (text.match(/\p{Decimal_Number}/gu) ?? []).length,
   capitals: (text) => (text ? (text.match(/\p{Uppercase}/gu) ?? []).length / Array.from(text).length : 0),
 };
 

@@ -17,7 +17,7 @@ def reviews(n_rows=1200, seed=0):
         words = rng.choice(_WORDS, rng.integers(5, 15)).tolist()
         if broken:
             words.insert(int(rng.integers(len(words))), "Broken,")
-        texts.append(" ".join(words))
+        texts.append(" ".join(words).replace("word", "Word", 1 - broken))
     X = pd.DataFrame({"review": np.array(texts, object), "x": rng.normal(size=n_rows)})
     return X, np.where(is_broken, "bad", "good")
 
