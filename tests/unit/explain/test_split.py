@@ -312,7 +312,7 @@ def test_questions_in_words():
             "height": np.where(np.arange(n) % 5 == 0, np.nan, np.arange(n) % 5),
         }
     )
-    settings = {"max_iter": 1, "max_leaf_nodes": 2, "min_samples_leaf": 2, "date_features": False}
+    settings = {"max_iter": 1, "max_leaf_nodes": 2, "min_samples_leaf": 2}
 
     def asked(column, y):
         fitted = GradientBoostingRegressor(**settings).fit(frame[[column]], y)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from tests.unit.ensembles.gradient.reviews import booster, reviews
 
-from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
+from spinney.errors import InvalidInput, InvalidParameter
 from spinney.explain import (
     accumulated_effects,
     explain_row,
@@ -71,8 +71,16 @@ def test_what_cannot_be_asked_of_texts_says_so():
         verify(FITTED, monotonic={"review": 1})
     with pytest.raises(InvalidInput, match="text_features=False"):
         verify(FITTED, within={"review": ["a"]})
-    with pytest.raises(InvalidInputType, match="text_features=False"):
-        explain_split(FITTED, 0, 0)
+
+
+@pytest.mark.parametrize("params", [{}, {"dropout": 0.5, "skip_dropout": 0.0}], ids=str)
+def test_splits_on_words_are_explained_from_the_rows_of_the_fit(params):
+    fitted = booster(min_samples_leaf=2, **params).fit(X, Y)
+    found = explain_split(fitted, 3, 0, X, Y)
+    assert found.from_rows
+    assert explain_split(fitted, 0, 0, X, Y).question == "review (word broken) <= 0.5"
+    assert explain_split(fitted, 0, 0).question == "review (word broken) <= 0.5"
+    assert "and equal: rows, weights, outputs, gain" in str(found)
 
 
 def test_bounds_hold_and_are_refuted_by_a_text():

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from spinney.data.calendar import CalendarPart, calendar_part
 from spinney.data.compatibility import conform_column
+from spinney.data.derivation import Rule
 from spinney.data.schema import FeatureSchema
 from spinney.data.sources.objects import is_missing, read_objects
 from spinney.data.table import Kind
@@ -113,7 +115,7 @@ def restricted(space: CellSpace, within: Any) -> CellSpace:
     schema, features = space.model.schema, list(space.features)
     for key, given in within.items():
         place = find_place(key, schema.names, "within")
-        number = space.plain_number(place)
+        number = space.ordered_number(place)
         if number is None:
             raise InvalidInput(
                 f"within[{schema.names[place]!r}]={given!r}: the trees know it by what was derived "
@@ -124,7 +126,27 @@ def restricted(space: CellSpace, within: Any) -> CellSpace:
             features[number] = _some_levels(cells, given, schema, place)
         else:
             features[number] = _some_numbers(cells, given, schema, place)
+            if space.plain_number(place) is None:
+                _narrow_years(space, place, features[number], features)
     return space.with_features(features)
+
+
+def _narrow_years(
+    space: CellSpace, place: int, dates: FeatureCells, features: list[FeatureCells]
+) -> None:
+    """Keep to the years of the dates that are asked about; other parts come again in any year."""
+    year = Rule.CALENDAR + CalendarPart.YEAR
+    for number, derived in enumerate(space.derivation.features):
+        cells = features[number]
+        if derived.rule != year or derived.places != (place,):
+            continue
+        if isinstance(cells, NumericCells) and isinstance(dates, NumericCells):
+            ends = calendar_part(np.array([dates.low, dates.high]), CalendarPart.YEAR)
+            low, high = np.where(np.isnan(ends), [-np.inf, np.inf], ends).tolist()
+            # Of moments that no calendar has, the year is missing.
+            features[number] = NumericCells(
+                cells.cuts, low, high, missing=bool(np.isnan(ends).any())
+            )
 
 
 def _some_numbers(

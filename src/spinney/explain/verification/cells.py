@@ -141,6 +141,19 @@ class CellSpace:
             return self.model.derivation.plain.get(feature)
         return feature
 
+    def ordered_number(self, feature: int) -> int | None:
+        """Give the feature of the trees that is one of the user as it is, or a date beside parts.
+
+        Rows whose date is within some ends have parts within all ends, so to leave the parts free
+        is to ask about more rows than are meant, and about all of these.
+        """
+        number = self.plain_number(feature)
+        if number is None and self.model.schema.kinds[feature] in (Kind.DATE, Kind.DATETIME):
+            made = enumerate(self.derivation.features)
+            copies = [n for n, f in made if f.rule == Rule.COPY and f.places == (feature,)]
+            return copies[0] if copies else None
+        return number
+
     def with_features(self, features: Sequence[FeatureCells]) -> "CellSpace":
         """Ask about other rows."""
         return replace(self, features=tuple(features))
