@@ -29,6 +29,11 @@ def monotone_signs(
     else:
         signs = _signs_by_position(given, schema.n_features)
     for name, kind, sign in zip(schema.names, schema.kinds, signs, strict=True):
+        if sign and kind is Kind.TEXT:
+            raise InvalidInput(
+                f"Texts have no order, so {name!r} can have no monotonic constraint. Set "
+                f"monotonic_cst of {name!r} to 0."
+            )
         if sign and kind is Kind.CATEGORICAL:
             raise InvalidInput(
                 "Categorical features cannot have monotonic constraints: categories have no order. "

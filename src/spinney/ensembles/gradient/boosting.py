@@ -25,6 +25,7 @@ from spinney.ensembles.gradient.fold_curve import FoldCurve, race_of_folds, rows
 from spinney.ensembles.gradient.given import Given, stops_by_folds
 from spinney.ensembles.gradient.orders import N_ORDERS, with_orders
 from spinney.ensembles.gradient.plan import Plan, round_settings, with_tree_values
+from spinney.ensembles.gradient.reading_texts import with_texts
 from spinney.ensembles.gradient.rounds import Booster, RoundSettings, boost_rounds
 from spinney.ensembles.gradient.rows import (
     BoostingRows,
@@ -148,6 +149,7 @@ class GradientBoosting(BoostedAnswers):
         params, automatic = self._chosen(given, reading, loss)
         given.check(params)
         self._check_reading(reading, loss)
+        reading = with_texts(reading, params)
         reading = replace(reading, target=self._target(reading.target))
         seed = self._seed if self._goes_on() else self._draw_seed()
         settings = round_settings(params, reading.schema, loss, intake, seed=seed)

@@ -19,9 +19,11 @@ from spinney.data.derivation import Derivation, Derived, Rule, pair_keys
 from spinney.data.schema import FeatureSchema
 from spinney.data.table import Column, Kind, Table
 from spinney.data.target_statistics import LevelSums, TargetSums
+from spinney.data.texts import TextPart
 from spinney.ensembles.fitting import IntakeSettings, Reading
 from spinney.ensembles.gradient.labels import class_indicators
 from spinney.ensembles.gradient.orders import with_orders
+from spinney.ensembles.gradient.reading_texts import TextColumn
 from spinney.ensembles.gradient.rounds import RoundSettings
 from spinney.ensembles.gradient.rows import BoostingRows, HeldOut
 from spinney.errors import InvalidInput, InvalidParameter, nearest_names, shorten
@@ -30,6 +32,8 @@ from spinney.typing import AnyArray, FloatArray, IntArray
 
 _DATES = (Kind.DATE, Kind.DATETIME)
 _DAY = 86_400.0
+_MOST_DATES = 5
+"""Of more dates there are too many pairs to derive the time between any two."""
 MOST_PAIRS = 50
 """Pairs of categories that are looked at unasked: each costs as much as a feature or two."""
 _EXPECTED_PAIRS = (
@@ -46,6 +50,10 @@ class Deriving:
     """Features, and pairs of them, whose levels are told as statistics."""
     parts: Mapping[int, tuple[CalendarPart, ...]]
     """The parts of each date that are derived."""
+    spans: tuple[tuple[int, ...], ...]
+    """Pairs of dates, the time between which is derived."""
+    texts: Mapping[int, TextColumn]
+    """Features that are texts; which words are counted is learnt from targets."""
     seed: int
     n_orders: int = 1
     """How many orders tell training rows of the rows before them."""
@@ -71,22 +79,27 @@ class Deriving:
             encoded += _usual_pairs(many, schema, tree.interactions)
         else:
             encoded += read_pairs(pairs, schema)
-        parts = {}
+        columns, parts = reading.table.columns, {}
         if params["date_features"]:
             parts = {
-                place: _parts(reading.table.columns[place])
+                place: _parts(columns[place])
                 for place, kind in enumerate(schema.kinds)
                 # A prediction that may only rise with a date must not fall with its month.
                 if kind in _DATES and not (tree.monotone and tree.monotone[place])
             }
-        if not encoded and not parts:
+        together = params["interaction_cst"] is None and len(parts) <= _MOST_DATES
+        spans = tuple(combinations(parts, 2)) if together else ()
+        texts = {
+            p: TextColumn(columns[p]) for p, kind in enumerate(schema.kinds) if kind is Kind.TEXT
+        }
+        if not (encoded or parts or texts):
             return None
-        return cls(reading, tuple(encoded), parts, seed, n_orders)
+        return cls(reading, tuple(encoded), parts, spans, texts, seed, n_orders)
 
     @property
     def looks_at_targets(self) -> bool:
         """Whether what is derived depends on the targets of the rows that train."""
-        return bool(self.encoded)
+        return bool(self.encoded or self.texts)
 
     def learn(self, train: AnyArray | None) -> tuple[Derivation, Table, list[Table]]:
         """Learn from some rows, by their numbers, and derive the features of all; None: from all.
@@ -104,7 +117,7 @@ class Deriving:
         keys: dict[tuple[int, ...], IntArray] = {}
         for places in self._sources():
             if places not in self.encoded:
-                made = self._as_it_is(places[0])
+                made = self._as_it_is(places[0], chosen)
                 features += made
                 told += [None] * len(made)
                 continue
@@ -118,6 +131,8 @@ class Deriving:
             told += [
                 [b[:, f.number] for b in before] if f.rule == Rule.TARGET else None for f in made
             ]
+        features += [Derived(Rule.ELAPSED, places) for places in self.spans]
+        told += [None] * len(self.spans)
         derivation = Derivation(reading.schema, features, keys)
         table = derivation.of_table(reading.table)
         of_chosen = table.take(chosen)
@@ -174,7 +189,11 @@ class Deriving:
         singles: list[tuple[int, ...]] = [(p,) for p in range(self.reading.schema.n_features)]
         return singles + [places for places in self.encoded if len(places) == 2]
 
-    def _as_it_is(self, place: int) -> list[Derived]:
+    def _as_it_is(self, place: int, train: AnyArray) -> list[Derived]:
+        if place in self.texts:
+            words = self.texts[place].words_to_count(self.reading, train)
+            counted = [Derived(Rule.WORD, (place,), word=word) for word in words]
+            return [*(Derived(Rule.TEXT + part, (place,)) for part in TextPart), *counted]
         parts = self.parts.get(place, ())
         copied = Derived(Rule.COPY, (place,))
         return [copied, *(Derived(Rule.CALENDAR + part, (place,)) for part in parts)]
