@@ -22,8 +22,8 @@ class RandomForestClassifier(ClassForest):
     tables are taken as they are, with categories, text, dates and missing values; the forest does
     not depend on threads, nor on the order of rows; whole weights are repetitions, so
     ``min_samples_*`` are weights too; ``n_jobs=None`` uses all threads of the process. Several
-    labels per row (2-D ``y``) share trees, by the mean of their Gini impurities; out of bag a row
-    is right if all its labels are.
+    labels per row (2-D ``y``) share trees, by the mean of their impurities; out of bag a row is
+    right if all its labels are.
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ class RandomForestClassifier(ClassForest):
         trees would lower the out-of-bag squared loss by at most 1 %, or by at most 0.01 % of that
         of the best constant; 2000 at most.
     criterion : {"gini", "entropy", "log_loss", "error", "twoing", "dkm", "hellinger", "gain_ratio"}
-        What a split lowers, or raises. "dkm" and "hellinger" are for two classes. Several labels
-        per row take "gini" alone; scikit-learn has entropy for them too.
+        What a split lowers, or raises. "dkm" and "hellinger" are for two classes. Of several
+        labels per row the sum over them counts.
     max_depth : int or None
         Longest path from the root, in splits.
     min_samples_split, min_samples_leaf : int or float
@@ -195,9 +195,8 @@ class RandomForestRegressor(NumberForest):
     The parameters are those of :class:`RandomForestClassifier` without ``class_weight`` and
     ``voting``. ``criterion`` is "squared_error", "friedman_mse" (the same), "absolute_error"
     (leaves are medians; every cut is tried, whatever ``search`` says) or "poisson" (half the
-    deviance; y must not be negative); the last two take one target, of which scikit-learn takes
-    several. Several targets (2-D ``y``) share trees whose leaves are vectors. Out-of-bag answers
-    are ``oob_prediction_``, scores are R².
+    deviance; y must not be negative). Several targets (2-D ``y``) share trees whose leaves are
+    vectors. Out-of-bag answers are ``oob_prediction_``, scores are R².
 
     Examples
     --------

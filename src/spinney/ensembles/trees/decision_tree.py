@@ -24,7 +24,7 @@ class DecisionTreeClassifier(SeveralLabels, ClassifierMixin, SingleTree):
 
     Takes numbers, booleans, strings, categories, dates and missing values. The tree is the same
     for every number of threads and every machine. Several labels per row (2-D ``y``), each of
-    classes of its own, share one tree, by the mean of their Gini impurities: ``classes_`` is then a
+    classes of its own, share one tree, by the mean of their impurities: ``classes_`` is then a
     list, ``predict_proba`` gives one, and ``predict`` a column for each.
 
     Parameters
