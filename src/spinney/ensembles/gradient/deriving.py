@@ -79,19 +79,18 @@ class Deriving:
             encoded += _usual_pairs(many, schema, tree.interactions)
         else:
             encoded += read_pairs(pairs, schema)
-        columns, parts = reading.table.columns, {}
+        kinds = list(enumerate(schema.kinds))
+        parts = {}
         if params["date_features"]:
             parts = {
-                place: _parts(columns[place])
-                for place, kind in enumerate(schema.kinds)
+                place: _parts(reading.table.columns[place])
+                for place, kind in kinds
                 # A prediction that may only rise with a date must not fall with its month.
                 if kind in _DATES and not (tree.monotone and tree.monotone[place])
             }
-        together = params["interaction_cst"] is None and len(parts) <= _MOST_DATES
+        together = tree.interactions is None and len(parts) <= _MOST_DATES
         spans = tuple(combinations(parts, 2)) if together else ()
-        texts = {
-            p: TextColumn(columns[p]) for p, kind in enumerate(schema.kinds) if kind is Kind.TEXT
-        }
+        texts = {p: TextColumn(reading.table.columns[p]) for p, kind in kinds if kind is Kind.TEXT}
         if not (encoded or parts or texts):
             return None
         return cls(reading, tuple(encoded), parts, spans, texts, seed, n_orders)

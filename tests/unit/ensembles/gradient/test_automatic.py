@@ -118,9 +118,9 @@ def test_a_part_keeps_groups_whole_and_is_the_last_of_time(monkeypatch):
     monkeypatch.setattr(automatic, "MOST_FOLDED", 200)
     tested = []
 
-    def spy(rows, folds, table):
+    def spy(rows, folds):
         tested.extend(test for _, test in folds)
-        return kept(rows, folds, table)
+        return kept(rows, folds)
 
     from spinney.ensembles.gradient import boosting
 
