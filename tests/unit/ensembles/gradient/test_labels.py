@@ -149,7 +149,7 @@ def test_early_stopping_looks_at_all_labels(early_stopping, scoring):
     X, Y, _ = table()
     how = {"early_stopping": early_stopping, "scoring": scoring, "cv": 3, "random_state": 0}
     model = GradientBoostingClassifier(max_iter=300, learning_rate=0.3, **how)
-    model.fit(X, Y if scoring == "loss" else Y[:, [0, 2]])
+    model.fit(X, Y if scoring in ("loss", None) else Y[:, [0, 2]])
     assert model.stopped_by_ == "early_stopping"
     assert 1 <= model.n_iter_ < 300
 
