@@ -15,7 +15,8 @@ namespace spinney {
 
 /// Asks the system for pages of 2 MB where an array is large enough: a processor remembers the
 /// places of some thousand pages, which is 12 MB of small ones. Only a wish; without it the array
-/// is as any other.
+/// is as any other. What does not fill a large page has small ones, or its empty rest would take
+/// memory, too.
 template <class T>
 struct LargePageAllocator {
     using value_type = T;
@@ -29,7 +30,7 @@ struct LargePageAllocator {
         if (bytes < 2 * kPage) return std::allocator<T>().allocate(n);
         void* memory = ::operator new(bytes, std::align_val_t{kPage});
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-        madvise(memory, bytes, MADV_HUGEPAGE);
+        madvise(memory, n * sizeof(T) / kPage * kPage, MADV_HUGEPAGE);
 #endif
         return static_cast<T*>(memory);
     }

@@ -11,28 +11,33 @@ namespace {
 using Counts = nb::ndarray<const std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Marks = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Numbers = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Classes = nb::ndarray<const std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Targets = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 /// The targets of rows, with lengths checked at the door; keeps the arrays it borrows.
 class ForestTarget {
   public:
-    ForestTarget(Array<std::uint32_t> classes, Numbers numbers, Array<std::int64_t> weights,
-                 Array<double> centre, std::pair<double, double> scales, NodeCriterion criterion,
-                 std::pair<Array<double>, bool> targets)
-        : classes_(std::move(classes)),
+    ForestTarget(std::pair<Classes, Array<std::uint32_t>> labels, Numbers numbers,
+                 Array<std::int64_t> weights, Array<double> centre,
+                 std::pair<double, double> scales, NodeCriterion criterion,
+                 std::pair<Targets, bool> targets)
+        : classes_(std::move(labels.first)),
+          label_starts_(std::move(labels.second)),
           numbers_(std::move(numbers)),
           weights_(std::move(weights)),
           centre_(std::move(centre)),
           targets_(std::move(targets.first)) {
-        rows_.classes = view(classes_);
+        rows_.classes = {classes_.data(), classes_.size()};
+        rows_.label_starts = view(label_starts_);
         rows_.numbers = {numbers_.data(), numbers_.size()};
         rows_.weights = view(weights_);
         rows_.centre = view(centre_);
         rows_.n_outputs = rows_.centre.size();
-        rows_.n_rows = rows_.classes.empty() ? numbers_.shape(0) : rows_.classes.size();
+        rows_.n_rows = rows_.classes.empty() ? numbers_.shape(0) : classes_.shape(0);
         rows_.number_scale = scales.first;
         rows_.weight_scale = scales.second;
         rows_.criterion = criterion;
-        rows_.targets = view(targets_);
+        rows_.targets = {targets_.data(), targets_.size()};
         rows_.whole = targets.second;
         check();
     }
@@ -41,25 +46,40 @@ class ForestTarget {
 
   private:
     void check() const {
-        const bool by_class = !rows_.classes.empty();
-        const bool known = std::all_of(rows_.classes.begin(), rows_.classes.end(),
-                                       [this](std::uint32_t own) { return own < rows_.n_outputs; });
-        const bool has_numbers = by_class || numbers_.shape(1) == rows_.n_outputs;
+        const bool is_known = rows_.classes.empty() ? has_numbers() : has_labels();
         const bool weighted = rows_.weights.empty() || rows_.weights.size() == rows_.n_rows;
-        const bool absolute = rows_.criterion == NodeCriterion::kAbsolute;
-        const bool has_targets =
-            !absolute || (rows_.targets.size() == rows_.n_rows && rows_.n_outputs == 1);
-        if (!known || !has_numbers || !has_targets || !weighted || rows_.n_outputs == 0 ||
-            rows_.n_rows == 0) {
+        if (!is_known || !weighted || rows_.n_outputs == 0 || rows_.n_rows == 0) {
             throw Failure(FailureKind::kInvalidInput, "targets and weights do not fit");
         }
     }
 
-    Array<std::uint32_t> classes_;
+    bool has_numbers() const {
+        const bool absolute = rows_.criterion == NodeCriterion::kAbsolute;
+        return numbers_.shape(1) == rows_.n_outputs &&
+               (!absolute || rows_.targets.size() == rows_.numbers.size());
+    }
+
+    /// Every class is one of its label's.
+    bool has_labels() const {
+        const auto& starts = rows_.label_starts;
+        const std::size_t n_labels = classes_.shape(1);
+        if (starts.size() != n_labels + 1 || starts.front() != 0 ||
+            starts.back() != rows_.n_outputs || !std::is_sorted(starts.begin(), starts.end())) {
+            return false;
+        }
+        for (std::size_t i = 0; i < rows_.classes.size(); ++i) {
+            const std::size_t label = i % n_labels;
+            if (rows_.classes[i] >= starts[label + 1] - starts[label]) return false;
+        }
+        return true;
+    }
+
+    Classes classes_;
+    Array<std::uint32_t> label_starts_;
     Numbers numbers_;
     Array<std::int64_t> weights_;
     Array<double> centre_;
-    Array<double> targets_;
+    Targets targets_;
     ForestRows rows_;
 };
 
@@ -150,12 +170,16 @@ void bind_forest_trees(nb::module_& module) {
         .def_rw("shuffle", &ForestSettings::shuffle);
 
     nb::class_<ForestTarget>(module, "ForestTarget", "What trees of a forest are grown for.")
-        .def(nb::init<Array<std::uint32_t>, Numbers, Array<std::int64_t>, Array<double>,
-                      std::pair<double, double>, NodeCriterion, std::pair<Array<double>, bool>>(),
-             "classes"_a, "numbers"_a, "weights"_a, "centre"_a, "scales"_a, "criterion"_a,
+        .def(nb::init<std::pair<Classes, Array<std::uint32_t>>, Numbers, Array<std::int64_t>,
+                      Array<double>, std::pair<double, double>, NodeCriterion,
+                      std::pair<Targets, bool>>(),
+             "labels"_a, "numbers"_a, "weights"_a, "centre"_a, "scales"_a, "criterion"_a,
              "targets"_a,
-             "targets: for absolute error the target of each row, and whether weights are whole "
-             "and numbers multiples of them; else (none, False).");
+             "labels: the class of each label of each row, and where the classes of each label "
+             "begin "
+             "among the outputs, with their end; none for numbers. targets: "
+             "for absolute error those of each row, and whether weights are whole and numbers "
+             "multiples of them; else (none, False).");
 
     nb::class_<RankedColumns>(module, "RankedColumns", "Every feature as ranks of its values.")
         .def(
@@ -169,6 +193,13 @@ void bind_forest_trees(nb::module_& module) {
             },
             "columns"_a, "category_bins"_a, "weights"_a, "max_bins"_a, "n_threads"_a)
         .def_prop_ro("n_rows", &RankedColumns::n_rows)
+        .def(
+            "take",
+            [](const RankedColumns& self, const Array<std::uint32_t>& rows, int n_threads) {
+                nb::gil_scoped_release unlocked;
+                return RankedColumns(self, view(rows), n_threads);
+            },
+            "rows"_a, "n_threads"_a, "Some rows, with the ranks they have among all.")
         .def("grow", &grow, "target"_a, "given"_a, "draws"_a, "choices"_a, "settings"_a, "trees"_a,
              "n_threads"_a,
              "Grow trees (first, how many) of a forest; nodes in preorder. given: how often each "

@@ -1,8 +1,8 @@
 #include "native/model/keyed_forest.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -36,14 +36,32 @@ T number_at(const ColumnView& column, std::size_t row) {
                   : static_cast<T>(reinterpret_cast<const double*>(column.data)[place]);
 }
 
-std::size_t hash_of(const double* values, std::size_t n) {
-    std::uint64_t hash = 0;
-    for (std::size_t k = 0; k < n; ++k) {
-        hash = (hash ^ std::bit_cast<std::uint64_t>(values[k])) * 0x9E3779B97F4A7C15U;
-        hash ^= hash >> 29;
+/// Some numbers, each times a weight.
+struct Products {
+    const double* values;
+    double weight;
+    std::size_t n;
+
+    double at(std::size_t k) const { return weight * values[k]; }
+    std::uint64_t bits(std::size_t k) const { return std::bit_cast<std::uint64_t>(at(k)); }
+
+    std::size_t hash() const {
+        std::uint64_t hash = 0;
+        for (std::size_t k = 0; k < n; ++k) {
+            hash = (hash ^ bits(k)) * 0x9E3779B97F4A7C15U;
+            hash ^= hash >> 29;
+        }
+        return static_cast<std::size_t>(hash >> 20) % kKnownValues;
     }
-    return static_cast<std::size_t>(hash >> 20) % kKnownValues;
-}
+
+    /// To the last bit: zero has a sign.
+    bool are(const double* others) const {
+        for (std::size_t k = 0; k < n; ++k) {
+            if (bits(k) != std::bit_cast<std::uint64_t>(others[k])) return false;
+        }
+        return true;
+    }
+};
 
 }  // namespace
 
@@ -86,22 +104,25 @@ void KeyedForest<Key, Index>::find_slots(const ForestArrays& forest) {
     }
 }
 
-/// The child that more training rows came to has its own children right behind it.
+/// The child that more training rows came to has its own children right behind it. Nodes are read
+/// in their order, in which those of a subtree stand together: so the places of its pairs are known
+/// before it is seen.
 template <class Key, class Index>
 void KeyedForest<Key, Index>::add_tree(const ForestArrays& forest, std::size_t tree) {
-    struct Visit {
-        std::size_t node, place;
+    struct Subtree {
+        std::size_t place;  ///< of its root
+        std::size_t pair;   ///< its first one, if it has any
+        std::size_t end;    ///< behind its last node
     };
     const auto first = static_cast<std::size_t>(forest.tree_start[tree]);
-    const auto size = static_cast<std::size_t>(forest.tree_start[tree + 1]) - first;
+    const auto last = static_cast<std::size_t>(forest.tree_start[tree + 1]);
     Tree& made = trees_[tree];
-    made.nodes.resize(size + 1);  // the root has no neighbour
-    made.ids.resize(size + 1);
+    made.nodes.resize(last - first + 1);  // the root has no neighbour
+    made.ids.resize(last - first + 1);
     std::vector<std::uint32_t> known(kKnownValues, UINT32_MAX);
-    std::vector<Visit> waiting = {{first, 0}};
-    std::size_t n_pairs = 1;
-    while (!waiting.empty()) {
-        const auto [node, place] = waiting.back();
+    std::vector<Subtree> waiting = {{0, 1, last}};
+    for (std::size_t node = first; node < last; ++node) {
+        const auto [place, pair, end] = waiting.back();
         waiting.pop_back();
         made.ids[place] = static_cast<std::int32_t>(node - first);
         if (forest.feature[node] < 0) {
@@ -113,13 +134,14 @@ void KeyedForest<Key, Index>::add_tree(const ForestArrays& forest, std::size_t t
         const std::size_t slot = slot_numbers_[2 * feature + (forest.missing_left[node] ? 1 : 0)];
         const Key key = OrderedBits<Number>::of(round_down<Number>(forest.threshold[node]));
         made.nodes[place] = {key, static_cast<Index>(slot * kWalkingRows),
-                             static_cast<Index>(n_pairs)};
-        const Visit left{node + 1, 2 * n_pairs};
-        const Visit right{first + static_cast<std::size_t>(forest.right[node]), 2 * n_pairs + 1};
-        const bool left_first = forest.count[left.node] >= forest.count[right.node];
-        waiting.push_back(left_first ? right : left);
-        waiting.push_back(left_first ? left : right);
-        ++n_pairs;
+                             static_cast<Index>(pair)};
+        const std::size_t right = first + static_cast<std::size_t>(forest.right[node]);
+        const std::int64_t half = forest.count[node] - forest.count[node] / 2;
+        const bool left_first = forest.count[node + 1] >= half;
+        const std::size_t behind_left = pair + 1 + (right - node - 1) / 2;
+        const std::size_t behind_right = pair + 1 + (end - right) / 2;
+        waiting.push_back({2 * pair + 1, left_first ? behind_left : pair + 1, end});
+        waiting.push_back({2 * pair, left_first ? pair + 1 : behind_right, right});
     }
 }
 
@@ -129,15 +151,11 @@ typename KeyedForest<Key, Index>::Node KeyedForest<Key, Index>::leaf_node(
     std::vector<std::uint32_t>& known) {
     std::vector<double>& values = trees_[tree].values;
     const std::size_t width = value_width_;
-    const double* own = &forest.values[node * width];
-    const auto row = static_cast<std::uint32_t>(values.size() / width);
-    for (std::size_t k = 0; k < width; ++k) values.push_back(forest.tree_weight[tree] * own[k]);
-    std::uint32_t& there = known[hash_of(&values[row * width], width)];
-    if (there != UINT32_MAX &&
-        std::memcmp(&values[there * width], &values[row * width], width * sizeof(double)) == 0) {
-        values.resize(row * width);
-    } else {
-        there = row;
+    const Products own = {&forest.values[node * width], forest.tree_weight[tree], width};
+    std::uint32_t& there = known[own.hash()];
+    if (there == UINT32_MAX || !own.are(&values[there * width])) {
+        there = static_cast<std::uint32_t>(values.size() / width);
+        for (std::size_t k = 0; k < width; ++k) values.push_back(own.at(k));
     }
     const std::size_t slot = place % 2 == 0 ? kNever : kAlways;
     return {there, static_cast<Index>(slot * kWalkingRows), static_cast<Index>(place / 2)};

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "native/trees/absolute_rows.hpp"
 #include "native/trees/absolute_search.hpp"
 #include "native/trees/growth_order.hpp"
 #include "native/trees/tree_grower.hpp"
@@ -16,9 +17,6 @@ namespace spinney {
 /// Grows one tree after the other, as TreeGrower does for criteria that are functions of sums.
 /// Every cut of every feature is tried, or one random cut per feature: O(rows log rows) per node
 /// and feature. Categories are put in the order of their medians and cut there.
-///
-/// Invariant: a node owns a range of items_, no row is in two nodes, and inside a node rows are in
-/// the order of their targets.
 class AbsoluteGrower {
   public:
     AbsoluteGrower(const RankedColumns& columns, const ForestRows& rows,
@@ -26,17 +24,12 @@ class AbsoluteGrower {
         : columns_(columns),
           rows_(rows),
           settings_(settings),
-          search_(columns, settings.search == SplitSearch::kRandom, settings.tree.min_samples_leaf,
-                  rows.weight_scale, rows.number_scale),
+          search_(columns, settings.search == SplitSearch::kRandom,
+                  {settings.tree.min_samples_leaf * kGridSlack, settings.directions},
+                  {rows.number_scale, rows.weight_scale}),
           features_(columns.n_features()),
-          sorted_(rows.n_rows),
-          right_(rows.n_rows) {
+          ordered_(rows) {
         std::iota(features_.begin(), features_.end(), 0U);
-        std::iota(sorted_.begin(), sorted_.end(), 0U);
-        // The order among equal targets cannot matter: errors and medians do not see it.
-        std::stable_sort(sorted_.begin(), sorted_.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return rows_.targets[a] < rows_.targets[b];
-        });
     }
 
     /// With a limit of leaves the node whose split gains most comes next; else the newest. allowed:
@@ -46,12 +39,12 @@ class AbsoluteGrower {
         start(repetitions, allowed);
         const std::int32_t limit = settings_.tree.max_leaf_nodes;
         GrowthOrder order(limit > 0);
-        open({0, items_.size(), 0, random_bits(seed, Stream::kNodes, 0)}, order);
+        open({0, ordered_.size(), 0, random_bits(seed, Stream::kNodes, 0), {}}, order);
         for (std::int32_t n_leaves = 1; !order.empty() && (limit == 0 || n_leaves < limit);
              ++n_leaves) {
             split(static_cast<std::size_t>(order.pop().node), order);
         }
-        return in_preorder(tree_, left_, 1);
+        return in_preorder(tree_, left_, rows_.n_outputs);
     }
 
   private:
@@ -59,15 +52,12 @@ class AbsoluteGrower {
         std::size_t first = 0;
         std::size_t last = 0;
         std::int32_t depth = 0;
-        std::uint64_t key = 0;  ///< of its draws: a function of the path from the root
+        std::uint64_t key = 0;   ///< of its draws: a function of the path from the root
+        MeanBounds bounds = {};  ///< of medians
     };
 
     void start(std::span<const std::uint32_t> repetitions, std::span<const std::uint8_t> allowed) {
-        repetitions_ = repetitions;
-        items_.clear();
-        for (const std::uint32_t row : sorted_) {
-            if (repetitions[row] > 0) items_.push_back(row);
-        }
+        ordered_.start(repetitions);
         if (!allowed.empty()) {
             features_.clear();
             for (std::uint32_t f = 0; f < allowed.size(); ++f) {
@@ -84,7 +74,7 @@ class AbsoluteGrower {
 
     /// Adds a leaf, and finds how it would be split.
     void open(const Open& node, GrowthOrder& order) {
-        enter(node);
+        ordered_.enter(node.first, node.last);
         RankSplit best;
         if (may_split(node)) draw_and_search(node, best);
         if (best.exists() && best.gain < settings_.tree.min_gain) best = {};
@@ -95,34 +85,16 @@ class AbsoluteGrower {
         left_.push_back(-1);
     }
 
-    void enter(const Open& node) {
-        here_ = std::span<const std::uint32_t>(items_).subspan(node.first, node.last - node.first);
-        own_.clear();
-        targets_.clear();
-        weight_ = 0;
-        const double unit = rows_.weight_scale / rows_.number_scale;
-        for (const std::uint32_t row : here_) {
-            const auto times = static_cast<std::int64_t>(repetitions_[row]);
-            own_.push_back({rows_.weight(row) * times, rows_.numbers[row] * times});
-            targets_.push_back(rows_.whole
-                                   ? static_cast<double>(rows_.numbers[row] / rows_.weight(row))
-                                   : (rows_.targets[row] - rows_.centre[0]) * unit);
-            weight_ += own_.back().weight;
-        }
-    }
-
-    double weight() const { return static_cast<double>(weight_) * rows_.weight_scale; }
-
     bool may_split(const Open& node) const {
         const TreeSettings& limits = settings_.tree;
-        return here_.size() >= 2 && rows_.targets[here_.front()] != rows_.targets[here_.back()] &&
+        return node.last - node.first >= 2 && ordered_.varies() &&
                (limits.max_depth == 0 || node.depth < limits.max_depth) &&
-               weight() >= limits.min_samples_split * kGridSlack;
+               ordered_.weight() >= limits.min_samples_split * kGridSlack;
     }
 
     /// Looks at features in drawn order until max_features were seen and one was not constant.
     void draw_and_search(const Open& node, RankSplit& best) {
-        search_.enter(here_, own_, targets_, rows_.whole);
+        search_.enter(ordered_.orders(), rows_.whole, node.bounds);
         const std::size_t n_features = features_.size();
         const auto limit = static_cast<std::size_t>(settings_.tree.max_features);
         const std::size_t n_wanted = limit == 0 ? n_features : std::min(limit, n_features);
@@ -139,28 +111,17 @@ class AbsoluteGrower {
         }
     }
 
-    /// Where half of the weight is reached; the middle of two targets where it is reached between.
-    double median() const {
-        std::int64_t up_to = 0;
-        std::size_t i = 0;
-        for (; i < own_.size(); ++i) {
-            up_to += own_[i].weight;
-            if (2 * up_to >= weight_) break;
-        }
-        const double lower = rows_.targets[here_[i]];
-        if (2 * up_to > weight_) return lower;
-        return lower / 2 + rows_.targets[here_[i + 1]] / 2;
-    }
-
     void append(const Open& node) {
         GrownTree& nodes = tree_.nodes;
         nodes.feature.push_back(-1);
         nodes.right.push_back(-1);
         nodes.missing_left.push_back(0);
         nodes.category_set.push_back(-1);
-        nodes.values.push_back(median());
+        for (std::size_t k = 0; k < rows_.n_outputs; ++k) {
+            nodes.values.push_back(ordered_.median(k));
+        }
         nodes.count.push_back(static_cast<std::int64_t>(node.last - node.first));
-        nodes.weight.push_back(weight());
+        nodes.weight.push_back(ordered_.weight());
         nodes.gain.push_back(0.0);
         tree_.threshold.push_back(0.0);
     }
@@ -176,9 +137,21 @@ class AbsoluteGrower {
         const std::size_t middle =
             split.is_categorical ? apply_set(node, split, at) : apply_cut(node, split, at);
         left_[at] = n_nodes();
-        open({node.first, middle, node.depth + 1, random_bits(node.key, Stream::kNodes, 0)}, order);
+        open(child(node, split, node.first, middle), order);
         nodes.right[at] = n_nodes();
-        open({middle, node.last, node.depth + 1, random_bits(node.key, Stream::kNodes, 1)}, order);
+        open(child(node, split, middle, node.last), order);
+    }
+
+    Open child(const Open& node, const RankSplit& split, std::size_t first,
+               std::size_t last) const {
+        const bool is_left = first == node.first;
+        Open born = {first, last, node.depth + 1,
+                     random_bits(node.key, Stream::kNodes, is_left ? 0 : 1), node.bounds};
+        if (!settings_.directions.empty()) {
+            const auto f = static_cast<std::size_t>(split.feature);
+            born.bounds = node.bounds.of_child(split.middle, settings_.directions[f], is_left);
+        }
+        return born;
     }
 
     std::size_t apply_cut(const Open& node, const RankSplit& split, std::size_t at) {
@@ -187,7 +160,7 @@ class AbsoluteGrower {
         std::uint32_t last_left = 0;
         std::uint32_t first_right = missing;
         const std::size_t middle = feature.with_ranks([&](const auto* ranks) {
-            return partition(node, [&](std::uint32_t row) {
+            return ordered_.partition(node.first, node.last, [&](std::uint32_t row) {
                 const std::uint32_t rank = ranks[row];
                 if (rank == missing) return split.missing_left;
                 const bool is_low = rank <= split.last_rank;
@@ -210,28 +183,11 @@ class AbsoluteGrower {
         nodes.category_sets.insert(nodes.category_sets.end(), split.left_bins.begin(),
                                    split.left_bins.end());
         const RankedFeature& feature = columns_.feature(static_cast<std::size_t>(split.feature));
-        return partition(node, [&](std::uint32_t row) {
+        return ordered_.partition(node.first, node.last, [&](std::uint32_t row) {
             const std::size_t bin = feature.bins[row];
             if (bin == feature.n_bins) return split.missing_left;
             return ((split.left_bins[bin / 8] >> (bin % 8)) & 1) != 0;
         });
-    }
-
-    /// Stable: rows stay in the order of their targets.
-    template <class GoesLeft>
-    std::size_t partition(const Open& node, GoesLeft goes_left) {
-        std::size_t n_left = node.first;
-        std::size_t n_right = 0;
-        for (std::size_t i = node.first; i < node.last; ++i) {
-            const std::uint32_t row = items_[i];
-            if (goes_left(row)) {
-                items_[n_left++] = row;
-            } else {
-                right_[n_right++] = row;
-            }
-        }
-        std::copy_n(right_.begin(), n_right, items_.begin() + static_cast<std::ptrdiff_t>(n_left));
-        return n_left;
     }
 
     /// Weights stand on a grid: ten rows of weight 0.1 may weigh a hair less than 1 there.
@@ -242,14 +198,7 @@ class AbsoluteGrower {
     const ForestSettings& settings_;
     AbsoluteSearch search_;
     std::vector<std::uint32_t> features_;
-    std::vector<std::uint32_t> sorted_;  ///< all rows, in the order of their targets
-    std::span<const std::uint32_t> repetitions_;
-    std::vector<std::uint32_t> items_;  ///< those the tree counts
-    std::vector<std::uint32_t> right_;
-    std::span<const std::uint32_t> here_;  ///< rows of the node entered last
-    std::vector<WeightedSum> own_;
-    std::vector<double> targets_;
-    std::int64_t weight_ = 0;
+    AbsoluteRows ordered_;
     ForestTree tree_;
     std::vector<Open> opened_;
     std::vector<RankSplit> splits_;

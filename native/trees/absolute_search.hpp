@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "native/base/random.hpp"
+#include "native/trees/joint_medians.hpp"
 #include "native/trees/key_sort.hpp"
-#include "native/trees/median_sums.hpp"
 #include "native/trees/node_search.hpp"
 #include "native/trees/ranked_columns.hpp"
 
@@ -18,22 +19,24 @@ namespace spinney {
 /// Looks for splits of one node after the other.
 class AbsoluteSearch {
   public:
-    AbsoluteSearch(const RankedColumns& columns, bool at_random, double min_leaf,
-                   double weight_scale, double product_scale)
+    /// scales: of products and of weights.
+    AbsoluteSearch(const RankedColumns& columns, bool at_random, const SplitRules& rules,
+                   std::pair<double, double> scales)
         : columns_(columns),
           at_random_(at_random),
-          min_leaf_(min_leaf),
-          weight_scale_(weight_scale),
-          product_scale_(product_scale) {}
+          rules_(rules),
+          product_scale_(scales.first),
+          weight_scale_(scales.second) {}
 
-    /// The node the next searches are about: its rows in the order of their targets, what they
-    /// weigh, and the targets in units of product / weight; whole: see MedianSums.
-    void enter(std::span<const std::uint32_t> rows, std::span<const WeightedSum> own,
-               std::span<const double> targets, bool whole) {
-        rows_ = rows;
-        own_ = own;
-        sums_.enter(own, targets, whole);
-        for (std::size_t i = 0; i < rows.size(); ++i) sums_.put(i);
+    /// The node the next searches are about: its rows in the orders of their targets; whole: see
+    /// MedianSums; bounds: what medians must stay within.
+    void enter(std::span<const OutputOrder> orders, bool whole, const MeanBounds& bounds) {
+        orders_ = orders;
+        rows_ = orders[0].rows;
+        own_ = orders[0].own;
+        bounds_ = bounds;
+        sums_.enter(orders, whole);
+        for (std::size_t i = 0; i < rows_.size(); ++i) sums_.put(i);
         total_weight_ = sums_.weight();
         error_ = sums_.least_error();
     }
@@ -51,6 +54,18 @@ class AbsoluteSearch {
   private:
     static constexpr double kRounding = 0x1p-48;
 
+    /// What the rows on one side of a cut are like.
+    struct Side {
+        double error = 0.0;
+        double median = 0.0;  ///< where constraints ask for it
+    };
+
+    /// Of the rows that are in.
+    Side side() const {
+        const bool is_asked = !rules_.directions.empty() && sums_.weight() > 0;
+        return {sums_.least_error(), is_asked ? sums_.median() : 0.0};
+    }
+
     bool search_numbers(const RankedFeature& feature) {
         keys_.clear();
         missing_.clear();
@@ -59,8 +74,8 @@ class AbsoluteSearch {
         if (keys_.empty()) return false;
         std::sort(keys_.begin(), keys_.end());
         const bool is_same = rank_of(keys_.front()) == rank_of(keys_.back());
-        if (is_same && (at_random_ || missing_.empty())) return false;
-        if (at_random_) {
+        if (is_same && missing_.empty()) return false;
+        if (at_random_ && !is_same) {
             cut_at_random(feature);
         } else {
             judge_cuts();
@@ -91,22 +106,22 @@ class AbsoluteSearch {
         return i + 1 == keys_.size() || rank_of(keys_[i]) != rank_of(keys_[i + 1]);
     }
 
-    /// errors[i]: of the rows up to key i, told where a value ends.
-    void errors_from_left(bool with_missing, std::vector<double>& errors) {
+    /// sides[i]: of the rows up to key i, told where a value ends.
+    void sides_from_left(bool with_missing, std::vector<Side>& sides) {
         start(with_missing);
-        errors.resize(keys_.size());
+        sides.resize(keys_.size());
         for (std::size_t i = 0; i < keys_.size(); ++i) {
             sums_.put(payload_of(keys_[i]));
-            if (ends_value(i)) errors[i] = sums_.least_error();
+            if (ends_value(i)) sides[i] = side();
         }
     }
 
-    /// errors[i]: of the rows behind key i, told where a value ends.
-    void errors_from_right(bool with_missing, std::vector<double>& errors) {
+    /// sides[i]: of the rows behind key i, told where a value ends.
+    void sides_from_right(bool with_missing, std::vector<Side>& sides) {
         start(with_missing);
-        errors.resize(keys_.size());
+        sides.resize(keys_.size());
         for (std::size_t i = keys_.size(); i-- > 0;) {
-            if (ends_value(i)) errors[i] = sums_.least_error();
+            if (ends_value(i)) sides[i] = side();
             sums_.put(payload_of(keys_[i]));
         }
     }
@@ -114,11 +129,11 @@ class AbsoluteSearch {
     /// Every cut, with missing values on either side.
     void judge_cuts() {
         const bool any_missing = !missing_.empty();
-        errors_from_left(false, left_);
-        errors_from_right(any_missing, right_);
+        sides_from_left(false, left_);
+        sides_from_right(any_missing, right_);
         if (any_missing) {
-            errors_from_left(true, left_with_);
-            errors_from_right(false, right_without_);
+            sides_from_left(true, left_with_);
+            sides_from_right(false, right_without_);
         }
         std::int64_t weight = 0;
         for (std::size_t i = 0; i < keys_.size(); ++i) {
@@ -126,21 +141,32 @@ class AbsoluteSearch {
             if (!ends_value(i)) continue;
             const bool is_last = i + 1 == keys_.size();
             const std::uint32_t rank = rank_of(keys_[i]);
-            if ((!is_last || any_missing) && is_best(left_[i] + right_[i], weight)) {
+            if ((!is_last || any_missing) && is_best(left_[i], right_[i], weight)) {
                 keep(rank, weight, false);
             }
             if (!any_missing || is_last) continue;
             const std::int64_t both = weight + missing_weight_;
-            if (is_best(left_with_[i] + right_without_[i], both)) keep(rank, both, true);
+            if (is_best(left_with_[i], right_without_[i], both)) keep(rank, both, true);
         }
     }
 
-    bool is_best(double error, std::int64_t left_weight) {
-        if (min_leaf_ > 0.0) {
-            const double own = static_cast<double>(left_weight) * weight_scale_;
-            const double rest = static_cast<double>(total_weight_ - left_weight) * weight_scale_;
-            if (own < min_leaf_ || rest < min_leaf_) return false;
+    bool fits(std::int64_t left_weight) const {
+        const double own = static_cast<double>(left_weight) * weight_scale_;
+        const double rest = static_cast<double>(total_weight_ - left_weight) * weight_scale_;
+        return own >= rules_.min_leaf && rest >= rules_.min_leaf;
+    }
+
+    bool is_allowed(const Side& left, const Side& right) const {
+        const double direction = rules_.directions[feature_];
+        return bounds_.hold(left.median) && bounds_.hold(right.median) &&
+               direction * (right.median - left.median) >= 0.0;
+    }
+
+    bool is_best(const Side& left, const Side& right, std::int64_t left_weight) {
+        if (!fits(left_weight) || (!rules_.directions.empty() && !is_allowed(left, right))) {
+            return false;
         }
+        const double error = left.error + right.error;
         // Errors that differ by rounding alone are equal: the first cut of them wins.
         const double lowered = error_ - error <= kRounding * error_ ? 0.0 : error_ - error;
         const double gain = lowered * product_scale_;
@@ -148,6 +174,7 @@ class AbsoluteSearch {
         best_->feature = static_cast<std::int32_t>(feature_);
         best_->gain = gain;
         best_->is_categorical = false;
+        best_->middle = left.median / 2 + right.median / 2;
         return true;
     }
 
@@ -173,32 +200,37 @@ class AbsoluteSearch {
         const auto n_left = static_cast<std::size_t>(
             std::lower_bound(keys_.begin(), keys_.end(), rank_key(last_rank + 1, 0)) -
             keys_.begin());
-        std::int64_t weight = 0;
-        const double error = error_cut_behind(n_left, missing_left, weight);
-        if (is_best(error, weight)) {
+        const Side right = side_of(n_left, keys_.size(), !missing_left);
+        const Side left = side_of(0, n_left, missing_left);
+        const std::int64_t weight = sums_.weight();
+        if (is_best(left, right, weight)) {
             keep(last_rank, weight, missing_left);
             best_->threshold = threshold;
         }
     }
 
-    /// The error of both sides if the first n_left keys go left.
-    double error_cut_behind(std::size_t n_left, bool missing_left, std::int64_t& weight) {
-        start(missing_left);
-        for (std::size_t i = 0; i < n_left; ++i) sums_.put(payload_of(keys_[i]));
-        weight = sums_.weight();
-        const double error = sums_.least_error();
-        start(!missing_left);
-        for (std::size_t i = n_left; i < keys_.size(); ++i) sums_.put(payload_of(keys_[i]));
-        return error + sums_.least_error();
+    /// Of some keys, and of missing values if they are with them; leaves these rows in sums_.
+    Side side_of(std::size_t first, std::size_t last, bool with_missing) {
+        start(with_missing);
+        for (std::size_t i = first; i < last; ++i) sums_.put(payload_of(keys_[i]));
+        return side();
     }
 
-    /// Categories with rows, missing values as one more, in the order of their medians; or those
-    /// that draws send left, and then the others.
+    /// Categories with rows, missing values as one more, in the order of their medians, of each
+    /// output; or those that draws send left, and then the others.
     bool search_categories(const RankedFeature& feature) {
-        order_bins(feature);
-        if (bins_.size() < 2) return false;
-        std::size_t n_drawn = 0;
-        if (at_random_) n_drawn = draw_bins();
+        weigh_bins(feature);
+        for (std::size_t k = 0; k < orders_.size(); ++k) {
+            order_bins(feature, orders_[k]);
+            if (bins_.size() < 2) return false;
+            cut_bins(feature, at_random_ ? draw_bins() : 0);
+            if (at_random_) break;
+        }
+        return true;
+    }
+
+    /// Cuts between bins; n_drawn: 0, or how many go left.
+    void cut_bins(const RankedFeature& feature, std::size_t n_drawn) {
         place_of_bin_.assign(feature.n_bins + 1, 0);
         for (std::uint32_t i = 0; i < bins_.size(); ++i) place_of_bin_[bins_[i]] = i;
         keys_.clear();
@@ -207,29 +239,31 @@ class AbsoluteSearch {
             keys_.push_back(rank_key(place_of_bin_[feature.bins[rows_[i]]], i));
         }
         std::sort(keys_.begin(), keys_.end());
-        errors_from_left(false, left_);
-        errors_from_right(false, right_);
+        sides_from_left(false, left_);
+        sides_from_right(false, right_);
         std::int64_t weight = 0;
         for (std::size_t i = 0; i + 1 < keys_.size(); ++i) {
             weight += own_[payload_of(keys_[i])].weight;
             const std::size_t n_left = rank_of(keys_[i]) + std::size_t{1};
             if (!ends_value(i) || (at_random_ && n_left != n_drawn)) continue;
-            if (is_best(left_[i] + right_[i], weight)) keep_categories(feature, n_left, weight);
+            if (is_best(left_[i], right_[i], weight)) keep_categories(feature, n_left, weight);
         }
-        return true;
     }
 
-    void order_bins(const RankedFeature& feature) {
+    void weigh_bins(const RankedFeature& feature) {
         weight_of_bin_.assign(feature.n_bins + 1, 0);
         for (std::size_t i = 0; i < rows_.size(); ++i) {
             weight_of_bin_[feature.bins[rows_[i]]] += own_[i].weight;
         }
+    }
+
+    void order_bins(const RankedFeature& feature, const OutputOrder& order) {
         bins_.clear();
         std::vector<std::int64_t> so_far(feature.n_bins + 1, 0);
         for (std::size_t i = 0; i < rows_.size(); ++i) {  // in the order of targets
-            const std::size_t bin = feature.bins[rows_[i]];
+            const std::size_t bin = feature.bins[order.rows[i]];
             const bool was_below = 2 * so_far[bin] < weight_of_bin_[bin];
-            so_far[bin] += own_[i].weight;
+            so_far[bin] += order.own[i].weight;
             if (was_below && 2 * so_far[bin] >= weight_of_bin_[bin]) bins_.push_back(bin);
         }
     }
@@ -265,12 +299,14 @@ class AbsoluteSearch {
 
     const RankedColumns& columns_;
     bool at_random_;
-    double min_leaf_;
-    double weight_scale_;
+    SplitRules rules_;
     double product_scale_;
-    std::span<const std::uint32_t> rows_;
+    double weight_scale_;
+    std::span<const OutputOrder> orders_;
+    std::span<const std::uint32_t> rows_;  ///< in the order of the first output
     std::span<const WeightedSum> own_;
-    MedianSums sums_;
+    MeanBounds bounds_;
+    JointMedians sums_;
     std::int64_t total_weight_ = 0;
     double error_ = 0.0;
     std::size_t feature_ = 0;
@@ -279,7 +315,7 @@ class AbsoluteSearch {
     std::vector<RankKey> keys_;
     std::vector<std::uint32_t> missing_;  ///< positions of rows without a value
     std::int64_t missing_weight_ = 0;
-    std::vector<double> left_, right_, left_with_, right_without_;
+    std::vector<Side> left_, right_, left_with_, right_without_;
     std::vector<std::size_t> bins_;  ///< with rows, in the order in which they are cut
     std::vector<std::uint32_t> place_of_bin_;
     std::vector<std::int64_t> weight_of_bin_;

@@ -9,8 +9,10 @@
 #include "native/trees/absolute_grower.hpp"
 #include "native/trees/binary_counts.hpp"
 #include "native/trees/class_weights.hpp"
+#include "native/trees/label_weights.hpp"
 #include "native/trees/scalar_sum.hpp"
 #include "native/trees/tree_grower.hpp"
+#include "native/trees/vector_sum.hpp"
 
 namespace spinney {
 namespace {
@@ -150,6 +152,33 @@ void with_growers(const RankedColumns& columns, const ForestRows& rows,
     grow([&] { return TreeGrower<Target>(columns, by_row, row_ranks, rows, settings); });
 }
 
+/// Calls with the target, as a type, whose sums judge nodes of classes.
+template <class Grow>
+void with_classes(const ForestRows& rows, const Repetitions& repetitions, Grow grow) {
+    if (rows.n_labels() > 1) {
+        grow(std::type_identity<LabelWeights>{});
+    } else if (fits_binary(rows, repetitions)) {
+        grow(std::type_identity<BinaryCounts>{});
+    } else {
+        grow(std::type_identity<ClassWeights>{});
+    }
+}
+
+/// The same for numbers.
+template <class Grow>
+void with_numbers(const ForestRows& rows, Grow grow) {
+    const bool is_poisson = rows.criterion == NodeCriterion::kPoisson;
+    if (rows.n_outputs > 1 && is_poisson) {
+        grow(std::type_identity<VectorSum<true>>{});
+    } else if (rows.n_outputs > 1) {
+        grow(std::type_identity<VectorSum<false>>{});
+    } else if (is_poisson) {
+        grow(std::type_identity<ScalarSum<true>>{});
+    } else {
+        grow(std::type_identity<ScalarSum<false>>{});
+    }
+}
+
 }  // namespace
 
 ForestTree in_preorder(const ForestTree& tree, std::span<const std::int32_t> left,
@@ -209,18 +238,10 @@ GrownForest grow_forest(const RankedColumns& columns, const ForestRows& rows,
     };
     if (rows.criterion == NodeCriterion::kAbsolute) {
         grow_with([&] { return AbsoluteGrower(columns, rows, settings); });
-    } else if (!rows.classes.empty()) {
-        if (fits_binary(rows, repetitions)) {
-            grow(std::type_identity<BinaryCounts>{});
-        } else {
-            grow(std::type_identity<ClassWeights>{});
-        }
-    } else if (rows.n_outputs > 1) {
-        grow(std::type_identity<VectorSum>{});
-    } else if (rows.criterion == NodeCriterion::kPoisson) {
-        grow(std::type_identity<ScalarSum<true>>{});
+    } else if (rows.classes.empty()) {
+        with_numbers(rows, grow);
     } else {
-        grow(std::type_identity<ScalarSum<false>>{});
+        with_classes(rows, repetitions, grow);
     }
     return joined(trees, n_threads);
 }

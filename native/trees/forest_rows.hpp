@@ -26,18 +26,22 @@ enum class NodeCriterion : std::uint8_t {
 /// repeated as often as a tree draws them, is exact and below 2^62.
 struct ForestRows {
     std::size_t n_rows = 0;
-    std::size_t n_outputs = 1;               ///< classes, or numbers per row
-    std::span<const std::uint32_t> classes;  ///< by row; empty: targets are numbers
-    std::span<const std::int64_t> numbers;   ///< row-major n_rows * n_outputs, weighted
-    std::span<const std::int64_t> weights;   ///< by row, at least 1; empty: one each
-    std::span<const double> centre;          ///< by output: what was subtracted from the numbers
-    double number_scale = 1.0;               ///< what a unit of the numbers is worth
+    std::size_t n_outputs = 1;  ///< classes of all labels, or numbers per row
+    /// Row-major n_rows * n_labels: the class of each label; empty: targets are numbers.
+    std::span<const std::uint32_t> classes;
+    std::span<const std::uint32_t> label_starts;  ///< first output of each label, then n_outputs
+    std::span<const std::int64_t> numbers;        ///< row-major n_rows * n_outputs, weighted
+    std::span<const std::int64_t> weights;        ///< by row, at least 1; empty: one each
+    std::span<const double> centre;  ///< by output: what was subtracted from the numbers
+    double number_scale = 1.0;       ///< what a unit of the numbers is worth
     double weight_scale = 1.0;
     NodeCriterion criterion = NodeCriterion::kGini;
-    std::span<const double> targets;  ///< by row, for absolute error: what values are chosen from
+    /// Row-major n_rows * n_outputs, for absolute error: what values are chosen from.
+    std::span<const double> targets;
     /// For absolute error: weights are whole, and every number is a multiple of its weight.
     bool whole = false;
 
+    std::size_t n_labels() const { return classes.empty() ? 0 : label_starts.size() - 1; }
     std::int64_t weight(std::uint32_t row) const { return weights.empty() ? 1 : weights[row]; }
 };
 

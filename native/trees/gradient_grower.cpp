@@ -180,6 +180,12 @@ RowPartition::GoesLeft GradientGrower::codes_that_go_left(const TrainingBins& bi
     const FeaturePlace& place = bins.place(feature);
     const auto missing_bin = static_cast<std::uint8_t>(bins.n_value_bins(feature));
     RowPartition::GoesLeft goes_left;
+    if (!place.is_shared && !split.is_categorical) {  // most splits: two stretches of bytes
+        goes_left.fill(0);
+        std::fill_n(goes_left.begin(), split.bin + 1, std::uint8_t{1});
+        goes_left[missing_bin] = split.missing_left ? 1 : 0;
+        return goes_left;
+    }
     goes_left.fill(split.sends_left(place.usual, missing_bin) ? 1 : 0);
     const std::size_t n = place.is_shared ? place.n_bins : goes_left.size();
     for (std::size_t bin = 0; bin < n; ++bin) {

@@ -27,6 +27,7 @@ struct CutTerms {
     std::int64_t most_weight;
     std::int64_t least_hessian;  ///< at least 1 where l2 is 0: no cut divides by 0
     std::int64_t most_hessian;
+    double to_beat = 0.0;  ///< cuts of a lower quality need not be found
 };
 
 struct Cut {
@@ -49,12 +50,13 @@ struct Subtraction {
     std::uint64_t* packed_to;  ///< null: wide
 };
 using SubtractCells = void(const Subtraction& task, std::size_t n, const Packing& packing);
-/// The best cut behind one of n cells, the lowest among equals; `start`
-/// is on the left of every cut. With a and b the gradients on both sides (shrunk by l1) and c and d
-/// the hessians (plus l2), the loss removed is half of a^2/c + b^2/d - G^2/(H + l2), and
+/// The best cut behind one of n cells, the lowest among equals, if it reaches terms.to_beat;
+/// `start` is on the left of every cut. With a and b the gradients on both sides (shrunk by l1) and
+/// c and d the hessians (plus l2), the loss removed is half of a^2/c + b^2/d - G^2/(H + l2), and
 ///     a^2/c + b^2/d = ((a d - b c)^2 / (c d) + (a + b)^2) / (c + d).
 /// c + d is the same for every cut, and so is a + b unless l1 shrinks; quality is the rest, in
-/// which nothing large cancels: one division per cut. Without l1, a d - b c = a (c + d) - G c. The
+/// which nothing large cancels: one division per cut, and none where a product tells that cuts are
+/// worse than one that was found. Without l1, a d - b c = a (c + d) - G c. The
 /// integers are below 2^51, so they are exact as doubles; sums of cells hold at most what the
 /// node's rows add up to, so packed fields do not overflow.
 using BestCutPacked = Cut(const std::uint64_t* cells, std::size_t n, std::uint64_t start,

@@ -2,151 +2,10 @@
 // and LANES doubles per vector. Every lane does the same operations in the same order, so every
 // instruction set gives the same bits.
 
+#include "native/trees/scan_lanes.inl"
+
 namespace spinney {
 namespace {
-
-#if defined(__GNUC__)
-typedef double Lanes __attribute__((vector_size(LANES * sizeof(double))));
-typedef std::uint64_t Words __attribute__((vector_size(LANES * sizeof(double))));
-typedef std::int64_t Integers __attribute__((vector_size(LANES * sizeof(double))));
-constexpr std::size_t kLanes = LANES;
-#else
-using Lanes = double;
-using Words = std::uint64_t;
-using Integers = std::int64_t;
-constexpr std::size_t kLanes = 1;
-#endif
-
-constexpr std::uint64_t kTwoTo52Bits = 0x4330000000000000U;  // the bits of 2^52
-constexpr double kTwoTo52 = 0x1p52;
-constexpr std::uint64_t kBalancedBits = 0x4338000000000000U;  // the bits of 1.5 * 2^52
-constexpr double kBalanced = 0x1.8p52;
-
-template <class To, class From>
-[[gnu::always_inline]] inline To as_bits(const From& from) {
-    To to;
-    static_assert(sizeof to == sizeof from);
-    __builtin_memcpy(&to, &from, sizeof to);
-    return to;
-}
-/// n < kLanes: the lanes from n on are 0.
-template <class Number>
-[[gnu::always_inline]] inline Words load(const Number* from, std::size_t n) {
-    Words lanes = {};
-    if (n >= kLanes) {
-        __builtin_memcpy(&lanes, from, sizeof lanes);
-    } else {
-        __builtin_memcpy(&lanes, from, n * sizeof(Number));
-    }
-    return lanes;
-}
-template <class Number>
-[[gnu::always_inline]] inline Words in_all_lanes(Number number) {
-    return Words{} + static_cast<std::uint64_t>(number);
-}
-/// Integers below 2^52 as doubles, by putting them into the low bits of 2^52.
-[[gnu::always_inline]] inline Lanes unsigned_as_double(Words integers) {
-    return as_bits<Lanes>(integers | kTwoTo52Bits) - kTwoTo52;
-}
-/// The same for integers of either sign, below 2^51 in absolute value.
-[[gnu::always_inline]] inline Lanes signed_as_double(Words integers) {
-    return as_bits<Lanes>(integers + kBalancedBits) - kBalanced;
-}
-
-template <class Number, class Vector>
-[[gnu::always_inline]] inline Number lane_of(const Vector& vector, std::size_t lane) {
-    return reinterpret_cast<const Number*>(&vector)[lane];
-}
-
-using Mask = decltype(Lanes{} >= 0.0);
-/// lane i = lanes 0 + ... + i.
-[[gnu::always_inline]] inline Words run_within(Words words) {
-#if defined(__GNUC__)
-    const Words zero = {};
-#if LANES == 2
-    words += __builtin_shufflevector(words, zero, 2, 0);
-#elif LANES == 4
-    words += __builtin_shufflevector(words, zero, 4, 0, 1, 2);
-    words += __builtin_shufflevector(words, zero, 4, 4, 0, 1);
-#else
-    words += __builtin_shufflevector(words, zero, 8, 0, 1, 2, 3, 4, 5, 6);
-    words += __builtin_shufflevector(words, zero, 8, 8, 0, 1, 2, 3, 4, 5);
-    words += __builtin_shufflevector(words, zero, 8, 8, 8, 8, 0, 1, 2, 3);
-#endif
-#endif
-    return words;
-}
-/// The last lane in all lanes.
-[[gnu::always_inline]] inline Words spread_last(Words words) {
-#if !defined(__GNUC__)
-    return words;
-#elif LANES == 2
-    return __builtin_shufflevector(words, words, 1, 1);
-#elif LANES == 4
-    return __builtin_shufflevector(words, words, 3, 3, 3, 3);
-#else
-    return __builtin_shufflevector(words, words, 7, 7, 7, 7, 7, 7, 7, 7);
-#endif
-}
-
-[[gnu::always_inline]] inline Words lane_numbers() {
-    Words numbers = {};
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-        reinterpret_cast<std::uint64_t*>(&numbers)[lane] = lane;
-    }
-    return numbers;
-}
-/// Sums of the cells up to and including each, kLanes at a time. The sums within a vector do not
-/// wait for those before it.
-class RunningSum {
-  public:
-    template <class Number>
-    [[gnu::always_inline]] explicit RunningSum(Number start) : before_(in_all_lanes(start)) {}
-
-    [[gnu::always_inline]] Words next(Words cells) {
-        const Words within = run_within(cells);
-        const Words sums = within + before_;
-        before_ += spread_last(within);
-        return sums;
-    }
-    /// The last sum given.
-    [[gnu::always_inline]] std::uint64_t last() const { return lane_of<std::uint64_t>(before_, 0); }
-
-  private:
-    Words before_;  ///< sum of all cells before, in all lanes
-};
-
-/// The fields of a packed word.
-struct Fields {
-    int gradient_shift;
-    int hessian_shift;
-    std::uint64_t count_mask;
-    std::uint64_t hessian_mask;
-    std::uint64_t bias;  ///< the signed field, moved by half its range, is an unsigned one
-
-    constexpr explicit Fields(const Packing& packing)
-        : gradient_shift(packing.gradient_shift),
-          hessian_shift(packing.hessian_shift),
-          count_mask((std::uint64_t{1} << hessian_shift) - 1),
-          hessian_mask((std::uint64_t{1} << (gradient_shift - hessian_shift)) - 1),
-          bias(std::uint64_t{1} << (63 - gradient_shift)) {}
-
-    template <class Word>
-    [[gnu::always_inline]] Word count(Word word) const {
-        return word & count_mask;
-    }
-    template <class Word>
-    [[gnu::always_inline]] Word hessian(Word word) const {
-        return (word >> hessian_shift) & hessian_mask;
-    }
-    [[gnu::always_inline]] std::int64_t gradient(std::uint64_t word) const {
-        return static_cast<std::int64_t>(((word >> gradient_shift) ^ bias) - bias);
-    }
-    [[gnu::always_inline]] Lanes gradient_as_double(Words words) const {
-        const double zero = kTwoTo52 + static_cast<double>(bias);
-        return as_bits<Lanes>((words >> gradient_shift) ^ (bias | kTwoTo52Bits)) - zero;
-    }
-};
 
 /// Soft threshold: towards zero by l1.
 [[gnu::always_inline]] inline Lanes shrink(Lanes g, double l1) {
@@ -255,13 +114,90 @@ template <class Sums>
     return as_bits<Integers>(room) >= 0;  // one that is negative makes all of them so
 }
 
-/// Each lane looks at every kLanes-th cut; the lowest of the best is found at the end.
+/// Cross products and the like of kLanes neighbouring cuts: quality = over / under + rest.
+struct Fractions {
+    Lanes over;
+    Lanes under;
+    Lanes rest;  ///< 0 without l1
+};
+template <bool kHasL1, class Sums>
+[[gnu::always_inline]] inline Fractions fractions_of(const Sums& sums, const CutTerms& at) {
+    const Lanes c = unsigned_as_double(sums.hessian()) + at.l2;
+    const Lanes d = at.span - c;
+    const Lanes left = sums.gradient();
+    if constexpr (kHasL1) {
+        const Lanes a = shrink(left, at.l1);
+        const Lanes b = shrink(at.gradient - left, at.l1);
+        const Lanes cross = a * d - b * c;
+        return {cross * cross, c * d, (a + b) * (a + b)};
+    } else {
+        const Lanes cross = left * at.span - at.gradient * c;
+        return {cross * cross, c * d, Lanes{}};
+    }
+}
+
+[[gnu::always_inline]] inline bool any_reaches(Lanes values, Lanes limits) {
+#if defined(__AVX512F__) && LANES == 8
+    return _mm512_cmp_pd_mask(values, limits, _CMP_GE_OQ) != 0;
+#elif defined(__AVX2__) && LANES == 4
+    return _mm256_movemask_pd(_mm256_cmp_pd(values, limits, _CMP_GE_OQ)) != 0;
+#else
+    bool any = false;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        any |= lane_of<double>(values, lane) >= lane_of<double>(limits, lane);
+    }
+    return any;
+#endif
+}
+
+/// The best cuts so far. Each lane looks at every kLanes-th cut; the lowest of the best is found at
+/// the end.
+class BestCuts {
+  public:
+    [[gnu::always_inline]] explicit BestCuts(double to_beat) : bar_(to_beat * kLower) {}
+
+    /// False: none of these can be the best. Divisions take longer than all the rest of the scan,
+    /// and most cuts are no match for the best of the features before. The bar is a little lower
+    /// than what is to beat, by more than the roundings of products and quotients change it.
+    template <bool kHasL1>
+    [[gnu::always_inline]] bool may_take(const Fractions& cuts) const {
+        if constexpr (kHasL1) return any_reaches(cuts.over, (bar_ - cuts.rest) * cuts.under);
+        return any_reaches(cuts.over, bar_ * cuts.under);
+    }
+    [[gnu::always_inline]] void take(Lanes quality, Words index) {
+        const Mask is_better = quality > best_;
+        best_ = is_better ? quality : best_;
+        best_index_ = is_better ? index : best_index_;
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            const double bar = lane_of<double>(best_, lane) * kLower;
+            bar_ = bar > bar_ ? bar : bar_;
+        }
+    }
+    [[gnu::always_inline]] Cut best() const {
+        Cut cut;
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            const auto quality = lane_of<double>(best_, lane);
+            const auto bin = lane_of<std::uint64_t>(best_index_, lane);
+            if (quality > cut.quality || (quality == cut.quality && bin < cut.bin)) {
+                cut = {quality, bin};
+            }
+        }
+        return cut;
+    }
+
+  private:
+    static constexpr double kLower = 1.0 - 0x1p-49;
+
+    double bar_;
+    Lanes best_ = Lanes{} - 1.0;
+    Words best_index_ = lane_numbers();
+};
+
 template <bool kHasL1, class Sums>
 [[gnu::always_inline]] inline Cut best_of(std::size_t n, Sums sums, const CutTerms& given) {
     const CutTerms at = given;
     Words index = lane_numbers();
-    Lanes best = Lanes{} - 1.0;
-    Words best_index = index;
+    BestCuts best(at.to_beat);
     // Sums of weights and hessians only grow, so the cuts that are allowed are neighbours: only
     // the first and the last group of them have to be looked at lane by lane.
     bool is_enough = false;
@@ -273,33 +209,14 @@ template <bool kHasL1, class Sums>
             sums.last_weight() >= at.least_weight && sums.last_hessian() >= at.least_hessian;
         if (!is_enough) continue;
         is_too_much = sums.last_weight() > at.most_weight || sums.last_hessian() > at.most_hessian;
-        const Lanes c = unsigned_as_double(sums.hessian()) + at.l2;
-        const Lanes d = at.span - c;
-        const Lanes left = sums.gradient();
-        Lanes quality;
-        if constexpr (kHasL1) {
-            const Lanes a = shrink(left, at.l1);
-            const Lanes b = shrink(at.gradient - left, at.l1);
-            const Lanes cross = a * d - b * c;
-            quality = cross * cross / (c * d) + (a + b) * (a + b);
-        } else {
-            const Lanes cross = left * at.span - at.gradient * c;
-            quality = cross * cross / (c * d);
-        }
+        const Fractions cuts = fractions_of<kHasL1>(sums, at);
+        if (!best.template may_take<kHasL1>(cuts)) continue;
+        Lanes quality = cuts.over / cuts.under;
+        if constexpr (kHasL1) quality += cuts.rest;
         if (!was_enough || is_too_much) quality = allowed(sums, at) ? quality : Lanes{} - 1.0;
-        const Mask is_better = quality > best;
-        best = is_better ? quality : best;
-        best_index = is_better ? index : best_index;
+        best.take(quality, index);
     }
-    Cut cut;
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-        const auto quality = lane_of<double>(best, lane);
-        const auto bin = lane_of<std::uint64_t>(best_index, lane);
-        if (quality > cut.quality || (quality == cut.quality && bin < cut.bin)) {
-            cut = {quality, bin};
-        }
-    }
-    return cut;
+    return best.best();
 }
 
 template <class Sums>

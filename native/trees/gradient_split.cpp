@@ -134,6 +134,7 @@ class FeatureSearch {
         // Missing values alone on the left are the mirror image of all values on the left, which
         // was looked at before: only rounding could make it the better one.
         if (extra.weight > 0) terms.least_weight = std::max(terms.least_weight, extra.weight + 1);
+        terms.to_beat = limits_->quality_below(std::max(best_.gain, limits_->least_gain));
         const Packing& packing = task_.packing;
         const Cut cut =
             sums_fit_    ? active_best_cut_packed()(packed_, n, packing.pack(extra), terms, packing)

@@ -132,6 +132,14 @@ struct SplitLimits {
                left.hessian >= terms.least_hessian && left.hessian <= terms.most_hessian;
     }
     double gain(double quality) const { return 0.5 * (quality * per_quality + offset); }
+    /// A quality whose gain is below this one, in spite of rounding, and so are those of all lower
+    /// ones. The offset is never above 0, so nothing cancels here; where numbers are so small that
+    /// they have lost digits, 0.
+    double quality_below(double gain) const {
+        const double score = 2.0 * gain - offset;
+        if (score < 0x1p-900 || per_quality < 0x1p-900) return 0.0;
+        return score / per_quality * (1.0 - 0x1p-40);
+    }
 };
 
 /// The node whose split is searched.

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace spinney {
@@ -50,7 +51,7 @@ class MedianSums {
     /// one too if targets are whole, so that a row three times is a row of weight 3.
     double least_error() const {
         if (total_.weight == 0) return 0.0;
-        const auto [middle, up_to] = middle_row();
+        const auto [middle, up_to] = middle_row(false);
         const std::int64_t apart = (total_.product - up_to.product) - up_to.product;
         const std::int64_t lean = up_to.weight - (total_.weight - up_to.weight);
         if (whole_) {
@@ -59,20 +60,27 @@ class MedianSums {
         return static_cast<double>(apart) + targets_[middle] * static_cast<double>(lean);
     }
 
+    /// The rows at which half of the weight is reached, and passed: the same, or neighbours. Some
+    /// row must be in.
+    std::pair<std::size_t, std::size_t> middle_places() const {
+        return {middle_row(false).position, middle_row(true).position};
+    }
+
   private:
     struct Middle {
         std::size_t position;
         WeightedSum up_to;  ///< of the rows up to it
     };
 
-    /// The first row at which half of the weight is reached.
-    Middle middle_row() const {
+    /// The first row at which half of the weight is reached; past: at which there is more.
+    Middle middle_row(bool past) const {
+        const std::int64_t enough = total_.weight + (past ? 1 : 0);
         std::size_t before = 0;
         WeightedSum up_to;
         for (std::size_t step = std::bit_floor(own_.size()); step > 0; step /= 2) {
             if (before + step >= parts_.size()) continue;
             const WeightedSum& part = parts_[before + step];
-            if (2 * (up_to.weight + part.weight) >= total_.weight) continue;
+            if (2 * (up_to.weight + part.weight) >= enough) continue;
             up_to.add(part);
             before += step;
         }

@@ -74,6 +74,7 @@ class RandomCuts : private SplitJudge<Target> {
         std::array<Value, kBatch> high;
         std::array<Value, kBatch> threshold;
         std::array<bool, kBatch> missing_left;
+        std::array<bool, kBatch> varies;
     };
 
     template <class Value>
@@ -84,12 +85,15 @@ class RandomCuts : private SplitJudge<Target> {
         find_ranges(features, values, here, cuts);
         bool any_varies = false;
         for (std::size_t j = 0; j < kBatch; ++j) {
-            const bool varies = j < features.size() && cuts.low[j] < cuts.high[j];
-            any_varies |= varies;
+            const bool is_real = j < features.size();
+            const bool is_range = is_real && cuts.low[j] < cuts.high[j];
+            cuts.varies[j] = is_range || (is_real && cuts.low[j] == cuts.high[j] &&
+                                          any_missing(features[j], here, j));
+            any_varies |= cuts.varies[j];
             cuts.missing_left[j] = false;
-            if (varies) {
+            if (is_range) {
                 draw(random_bits(node_key, Stream::kThresholds, features[j]), cuts, j);
-            } else {
+            } else {  // one value: the only cut is between it and missing ones
                 cuts.threshold[j] = cuts.low[j];
             }
         }
@@ -136,7 +140,7 @@ class RandomCuts : private SplitJudge<Target> {
                     const Cuts<Value>& cuts, RankSplit& best) {
         const std::array<Sums, kBatch> left = sums_on_the_left(here, cuts);
         for (std::size_t j = 0; j < features.size(); ++j) {
-            if (!(cuts.low[j] < cuts.high[j])) continue;
+            if (!cuts.varies[j]) continue;
             this->judge_feature(features[j], best);
             if (this->columns_.feature(features[j]).has_missing) sum_missing(here, j);
             if (!this->is_best(left[j].data())) continue;
@@ -188,6 +192,15 @@ class RandomCuts : private SplitJudge<Target> {
             left[j] = {BinaryCounts::widened(static_cast<std::uint32_t>(sums[j]))};
         }
         return left;
+    }
+
+    template <class Value>
+    bool any_missing(std::uint32_t feature, const Value* here, std::size_t j) const {
+        if (!this->columns_.feature(feature).has_missing) return false;
+        for (std::size_t i = 0; i < items_.size(); ++i) {
+            if (std::isnan(here[i * kBatch + j])) return true;
+        }
+        return false;
     }
 
     template <class Value>

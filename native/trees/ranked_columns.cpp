@@ -82,6 +82,14 @@ void copy_categories(const SortedFeature& sorted, RankedFeature& feature) {
                                       [&](std::uint8_t bin) { return bin == feature.n_bins; });
 }
 
+template <class T>
+std::vector<T> gathered(const std::vector<T>& from, std::span<const std::uint32_t> rows) {
+    if (from.empty()) return {};
+    std::vector<T> taken(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) taken[i] = from[rows[i]];
+    return taken;
+}
+
 }  // namespace
 
 RankedColumns::RankedColumns(const Columns& columns,
@@ -102,6 +110,26 @@ RankedColumns::RankedColumns(const Columns& columns,
         } else {
             rank_numbers(sorted, 0, weights, max_bins, features_[f]);
         }
+    });
+}
+
+RankedColumns::RankedColumns(const RankedColumns& from, std::span<const std::uint32_t> rows,
+                             int n_threads)
+    : n_rows_(rows.size()), features_(from.features_.size()) {
+    if (std::any_of(rows.begin(), rows.end(), [&](auto row) { return row >= from.n_rows_; })) {
+        throw Failure(FailureKind::kInvalidInput, "a row to gather is not in the ranked table");
+    }
+    parallel_for(n_threads, features_.size(), [&](std::size_t f) {
+        const RankedFeature& all = from.features_[f];
+        RankedFeature& some = features_[f];
+        some.short_ranks = gathered(all.short_ranks, rows);
+        some.long_ranks = gathered(all.long_ranks, rows);
+        some.values = all.values;
+        some.last_rank = all.last_rank;
+        some.bins = gathered(all.bins, rows);
+        some.n_bins = all.n_bins;
+        some.is_categorical = all.is_categorical;
+        some.has_missing = all.has_missing;
     });
 }
 

@@ -42,6 +42,10 @@ class RankedColumns {
                   const std::vector<std::vector<std::uint8_t>>& category_bins,
                   std::span<const std::int64_t> weights, std::size_t max_bins, int n_threads);
 
+    /// Gathers some rows of another table, in this order; ranks, values and bins stay those of all
+    /// its rows.
+    RankedColumns(const RankedColumns& from, std::span<const std::uint32_t> rows, int n_threads);
+
     std::size_t n_rows() const { return n_rows_; }
     std::size_t n_features() const { return features_.size(); }
     const RankedFeature& feature(std::size_t f) const { return features_[f]; }

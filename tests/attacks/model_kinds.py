@@ -296,6 +296,14 @@ def _derived() -> Fitted:
     return boosted.fit(frame().assign(hue=hues), classes(["a", "b", "c"]))
 
 
+def _texts() -> Fitted:
+    boosted = spinney.GradientBoostingRegressor(
+        max_iter=3, max_leaf_nodes=4, min_samples_leaf=5, text_features=["said"], random_state=7
+    )
+    said = [f"{'größer' if k % 3 else 'BIG'} than {k % 7} of them" for k in range(N_ROWS)]
+    return boosted.fit(frame().assign(said=said), target())
+
+
 KINDS: dict[str, Callable[[], Fitted]] = {
     "float32_thresholds": _float32,
     "float64_thresholds": _float64,
@@ -315,6 +323,7 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "boosted": _boosted,
     "ranked": _ranked,
     "derived": _derived,
+    "texts": _texts,
     "packed_classes": _packed_classes,
     "packed_numbers": _packed_numbers,
     "robust_sum": _robust_sum,

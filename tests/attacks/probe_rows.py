@@ -1,9 +1,14 @@
 """Rows that any model of a schema can be asked about."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from spinney.data.levels import Levels
 from spinney.data.schema import FeatureSchema
 from spinney.data.table import Column, Kind, Table
+
+TEXTS = ("", "than of them", "BIG, big or größer", "größer", "6 7 8", "İ ΟΔΟΣ 東京", "\n", "them")
 
 
 def rows_for(schema: FeatureSchema) -> Table:
@@ -16,6 +21,10 @@ def rows_for(schema: FeatureSchema) -> Table:
         if feature.kind is Kind.CATEGORICAL:
             codes = (np.arange(16) * 5 + place) % (len(feature.levels) + 1) - 1
             values = codes.astype(np.int32)
+        elif feature.kind is Kind.TEXT:
+            levels = Levels.of(TEXTS)
+            feature = replace(feature, levels=levels)
+            values = levels.codes_of([*TEXTS, *[None] * (16 - len(TEXTS))])
         else:
             values = np.roll(floats, place)
         aware = feature.timezone_aware

@@ -90,7 +90,7 @@ def columns_of(rows: Table) -> list[dict[str, Any]]:
     described = []
     for column in rows.columns:
         entry: dict[str, Any] = {"name": column.name, "kind": str(column.kind)}
-        if column.kind is Kind.CATEGORICAL:
+        if column.kind in (Kind.CATEGORICAL, Kind.TEXT):
             levels = [*column.levels.values, None]
             entry["values"] = [levels[code] for code in column.values]
         else:

@@ -41,7 +41,7 @@ def rows_of(expected):
     columns = []
     for entry in expected["columns"]:
         kind, values, levels = Kind(entry["kind"]), entry["values"], None
-        if kind is Kind.CATEGORICAL:
+        if kind in (Kind.CATEGORICAL, Kind.TEXT):
             levels = Levels.of(values)
             codes = levels.codes_of(values)
             columns.append(Column(entry["name"], kind, codes, levels))

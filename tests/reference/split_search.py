@@ -2,7 +2,8 @@
 
 Numbers are cut behind each value, with missing values on either side; categories (missing values
 are one more) are put in the order of their mean target, of each target in turn, and cut there. For
-absolute error the order is that of medians. Targets of classes are a 1 among zeros.
+absolute error the order is that of medians. Targets of classes are a 1 among zeros. Of several
+labels or numbers the gains of each are added up.
 """
 
 import numpy as np
@@ -57,6 +58,12 @@ def gain(y, w, left, criterion):
     return W * lowered
 
 
+def joint_gain(y, w, left, criterion, spans):
+    """The sum over the targets that differ between rows; of all columns if there are no spans."""
+    parts = [y[:, span] for span in spans] or [y]
+    return sum(gain(own, w, left, criterion) for own in parts if (own != own[0]).any())
+
+
 def ways_left(column, y, w, criterion, *, categorical):
     missing = np.isnan(column)
     levels = np.unique(column[~missing])
@@ -74,12 +81,12 @@ def ways_left(column, y, w, criterion, *, categorical):
     return ways
 
 
-def all_splits(X, y, w, criterion, *, categorical=(), min_leaf=0.0):
+def all_splits(X, y, w, criterion, *, categorical=(), min_leaf=0.0, spans=()):
     """(gain, rows that go left) of every split."""
     found = []
     for place, column in enumerate(X.T):
         for left in ways_left(column, y, w, criterion, categorical=place in categorical):
             if left.all() or not left.any() or min(w[left].sum(), w[~left].sum()) < min_leaf:
                 continue
-            found.append((gain(y, w, left, criterion), left))
+            found.append((joint_gain(y, w, left, criterion, spans), left))
     return found

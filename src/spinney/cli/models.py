@@ -76,13 +76,15 @@ def fingerprint_of(fitted: Any) -> str:
 
 
 def text_features(model: Any) -> frozenset[str]:
-    """Name the features whose categories are text, which no file may turn into numbers."""
+    """Name the features that are text, read or as categories: no file may turn it into numbers."""
     from spinney.data.levels import LevelType
 
     schema = schema_of(model)
-    pairs = zip(schema.names, schema.levels, strict=True)
+    features = zip(schema.names, schema.kinds, schema.levels, strict=True)
     return frozenset(
-        name for name, levels in pairs if levels is not None and levels.type is LevelType.TEXT
+        name
+        for name, kind, levels in features
+        if kind is Kind.TEXT or (levels is not None and levels.type is LevelType.TEXT)
     )
 
 

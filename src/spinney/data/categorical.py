@@ -29,7 +29,7 @@ def apply_categorical_features(table: Table, chosen: Any) -> list[Column]:
         if chosen != "from_dtype":
             raise InvalidInput(f"categorical_features={chosen!r}. {_EXPECTED}")
         return list(table.columns)
-    wanted = _positions(table, chosen)
+    wanted = named_features(table, chosen)
     return [
         as_categorical(column, table.n_rows) if place in wanted else column
         for place, column in enumerate(table.columns)
@@ -81,7 +81,8 @@ def _as_number(column: Column) -> Column:
     return Column(column.name, kind, numbers_of[column.values])
 
 
-def _positions(table: Table, chosen: Any) -> frozenset[int]:
+def named_features(table: Table, chosen: Any) -> frozenset[int]:
+    """Find the features that a mask, positions or names choose."""
     try:
         items = list(np.asarray(chosen, dtype=object).ravel())
     except (TypeError, ValueError):

@@ -19,6 +19,7 @@ _REMEDIES = {
     Kind.DATE: "Give dates or datetimes without a time zone.",
     Kind.DATETIME: "Give datetimes, with a time zone exactly if the model was fitted so.",
     Kind.DURATION: "Give durations, for instance by subtracting two datetimes.",
+    Kind.TEXT: "Give text, for instance with .astype(str).",
 }
 
 
@@ -37,6 +38,9 @@ def conform_column(
             return column
         return replace(column, name=feature.name, kind=feature.kind)
     if column.is_all_missing():
+        if feature.kind is Kind.TEXT:
+            nothing = Levels.of((), column=feature.name)
+            return replace(feature, values=np.full(n_rows, -1, np.int32), levels=nothing)
         return replace(feature, values=np.full(n_rows, np.nan))
     raise _mismatch(column, feature)
 
@@ -46,6 +50,8 @@ def _is_compatible(column: Column, feature: Column) -> bool:
         return True
     if {column.kind, feature.kind} <= _CALENDAR:
         return bool(column.timezone_aware) == bool(feature.timezone_aware)
+    if feature.kind is Kind.TEXT and column.levels is not None:
+        return column.levels.type is LevelType.TEXT
     return column.kind is feature.kind
 
 

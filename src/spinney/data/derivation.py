@@ -1,4 +1,4 @@
-"""From the features of the user to those that trees split on: copies, numbers of levels, dates.
+"""From the features of the user to those that trees split on: copies, levels, dates, texts.
 
 A derivation is data, no code: of each derived feature a rule, the features it is made of and, where
 levels are looked up, a table of numbers. It stands in the model beside the trees.
@@ -9,22 +9,18 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
 from spinney.data.calendar import CalendarPart, calendar_part
+from spinney.data.levels import pack_texts
 from spinney.data.schema import FeatureSchema
 from spinney.data.table import Column, Kind, Table
-from spinney.errors import InvalidModel
+from spinney.data.texts import TextPart, WordCounts, text_part
 from spinney.typing import AnyArray, FloatArray, IntArray
 
 UNSEEN = -2
 """The code of a level that training did not know; that of a missing one is -1."""
-_BESIDES = 2
-"""Entries of a table of numbers behind those of the levels: one for unseen ones, one for missing
-ones, so that their codes are places from the end."""
-_DATES = frozenset({Kind.DATE, Kind.DATETIME})
 
 
 class Rule(enum.IntEnum):
@@ -37,9 +33,20 @@ class Rule(enum.IntEnum):
     """The weight of the training rows at the level."""
     CALENDAR = 3
     """``CALENDAR + part``: a part of a date."""
+    ELAPSED = 32
+    """Seconds from one date to another."""
+    TEXT = 33
+    """``TEXT + part``: a part of a text."""
+    WORD = 64
+    """How often a word is in a text."""
 
 
-_LAST_RULE = Rule.CALENDAR + max(CalendarPart)
+def part_of(rule: int) -> CalendarPart | TextPart | None:
+    """Give the part of a date or a text that a rule asks for; None if it asks for none."""
+    for first, parts in ((Rule.CALENDAR, CalendarPart), (Rule.TEXT, TextPart)):
+        if first <= rule <= first + max(parts):
+            return parts(rule - first)
+    return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,11 +55,13 @@ class Derived:
 
     rule: int
     places: tuple[int, ...]
-    """The features it is made of: one, or two whose levels are looked up together."""
+    """The features it is made of: one, or two whose levels are looked up together, or two dates."""
     number: int = 0
     """Which of the statistics of these features it is, counted from 0."""
     table: FloatArray | None = None
     """The number of each level, of unseen ones and of missing ones, where levels are looked up."""
+    word: str = ""
+    """The word that is counted, where one is."""
 
     def name(self, schema: FeatureSchema, *, is_only: bool) -> str:
         """Say what it is, by the names of the features."""
@@ -63,7 +72,10 @@ class Derived:
             return f"{of} (target)" if is_only else f"{of} (target {self.number})"
         if self.rule == Rule.COUNT:
             return f"{of} (count)"
-        return f"{of} ({CalendarPart(self.rule - Rule.CALENDAR).name.lower()})"
+        if self.rule == Rule.ELAPSED:
+            return f"{of} (elapsed)"
+        part = part_of(self.rule)
+        return f"{of} (word {self.word})" if part is None else f"{of} ({part.name.lower()})"
 
 
 class Derivation:
@@ -103,17 +115,20 @@ class Derivation:
     def of_table(self, table: Table) -> Table:
         """Derive the features of a table that conforms to ``inputs``, unseen levels apart."""
         n, columns = table.n_rows, table.columns
-        lookup = _Lookup(self, lambda place: columns[place].dense(n))
+        lookup = _Lookup(self, lambda place: columns[place].dense(n), columns)
         derived = [
             _copied(columns[feature.places[0]], name)
             if feature.rule == Rule.COPY
-            else Column(name, Kind.NUMERIC, lookup.values(feature))
+            else _made(name, feature, lookup.values(feature))
             for name, feature in zip(self.schema.names, self.features, strict=True)
         ]
         return Table(n, derived, names_given=True)
 
     def of_rows(self, rows: AnyArray) -> FloatArray:
-        """Derive the features of plain rows, (n_rows, n_inputs) with codes among the numbers."""
+        """Derive the features of plain rows, (n_rows, n_inputs) with codes among the numbers.
+
+        There are no plain rows with texts: no number stands for a text.
+        """
         derived = np.empty((len(rows), len(self.features)))
         lookup = _Lookup(self, lambda place: rows[:, place])
         for place, feature in enumerate(self.features):
@@ -183,6 +198,10 @@ class Derivation:
                 sums[place] += along[player] / len(pair)
         return np.moveaxis(sums, 0, axis)
 
+    def words(self, place: int) -> tuple[str, ...]:
+        """Give the words that are counted in a feature of the user."""
+        return tuple(f.word for f in self.features if f.rule == Rule.WORD and f.places[0] == place)
+
     def signs(self, of_inputs: Sequence[int] | None) -> tuple[int, ...] | None:
         """Give monotone signs of the derived features: those of copies."""
         if of_inputs is None:
@@ -204,7 +223,9 @@ class Derivation:
         if not isinstance(other, Derivation) or self.inputs != other.inputs:
             return False
         mine, others = self.to_arrays(), other.to_arrays()
-        return all(np.array_equal(mine[name], others[name]) for name in mine)
+        return set(mine) == set(others) and all(
+            np.array_equal(mine[name], others[name]) for name in mine
+        )
 
     def __hash__(self) -> int:
         return hash((self.inputs, len(self.features)))
@@ -213,7 +234,10 @@ class Derivation:
         """Give the derivation as arrays, for a file."""
         tables = [np.empty(0) if f.table is None else f.table for f in self.features]
         pairs = list(self.keys)
-        return {
+        words = [f.word for f in self.features if f.rule == Rule.WORD]
+        offsets, text = pack_texts(words)
+        of_words = {"word_offsets": offsets, "word_text": text} if words else {}
+        return of_words | {
             "rule": np.array([f.rule for f in self.features], np.uint8),
             "first": np.array([f.places[0] for f in self.features], np.int32),
             "second": np.array([(*f.places, -1)[1] for f in self.features], np.int32),
@@ -225,66 +249,63 @@ class Derivation:
             "keys": np.concatenate([np.empty(0, np.int64), *(self.keys[p] for p in pairs)]),
         }
 
-    @classmethod
-    def from_arrays(cls, schema: FeatureSchema, arrays: Mapping[str, AnyArray]) -> "Derivation":
-        """Rebuild a derivation from a file, believing nothing: InvalidModel if anything is off."""
-        if set(arrays) != set(_ARRAYS) or any(
-            arrays[name].dtype != kind or arrays[name].ndim != (2 if name == "pairs" else 1)
-            for name, kind in _ARRAYS.items()
-        ):
-            raise InvalidModel("Derivation: parts are missing, unknown or of another type.")
-        n = len(arrays["rule"])
-        if n == 0 or any(len(arrays[name]) != n for name in ("first", "second", "number")):
-            raise InvalidModel("Derivation: there is not one entry per derived feature.")
-        keys = _read_keys(schema, arrays)
-        tables = _pieces(arrays, "table_start", "tables", n)
-        if not np.isfinite(arrays["tables"]).all():
-            raise InvalidModel("Derivation: a number of a level is not finite.")
-        features = []
-        for place, table in enumerate(tables):
-            rule, first, second, number = (
-                int(arrays[name][place]) for name in ("rule", "first", "second", "number")
-            )
-            places = (first,) if second == -1 else (first, second)
-            looks_up = rule in (Rule.TARGET, Rule.COUNT)
-            feature = Derived(rule, places, number, table if looks_up else None)
-            _check_feature(schema, feature, keys, len(table))
-            features.append(feature)
-        if {f.places for f in features if len(f.places) == 2} != set(keys):
-            raise InvalidModel("Derivation: pairs of features that nothing is derived from.")
-        return cls(schema, features, keys)
-
-
-_ARRAYS = {
-    "rule": "|u1",
-    "first": "<i4",
-    "second": "<i4",
-    "number": "<i4",
-    "table_start": "<i8",
-    "tables": "<f8",
-    "pairs": "<i4",
-    "key_start": "<i8",
-    "keys": "<i8",
-}
-
 
 class _Lookup:
-    """Numbers of derived features of some rows; codes are made once for all that need them."""
+    """Numbers of derived features of some rows; codes and words are found once for all."""
 
-    def __init__(self, derivation: Derivation, values_of: Callable[[int], AnyArray]) -> None:
-        self._derivation, self._values_of = derivation, values_of
+    def __init__(
+        self,
+        derivation: Derivation,
+        values_of: Callable[[int], AnyArray],
+        columns: Sequence[Column] = (),
+    ) -> None:
+        self._derivation, self._values_of, self._columns = derivation, values_of, columns
         self._codes: dict[tuple[int, ...], AnyArray] = {}
+        self._texts: dict[int, _Texts] = {}
 
     def values(self, feature: Derived) -> FloatArray:
+        places, part = feature.places, part_of(feature.rule)
+        if isinstance(part, CalendarPart):
+            return calendar_part(self._values_of(places[0]), part)
+        if feature.rule == Rule.ELAPSED:
+            start, end = (self._values_of(place) for place in places)
+            return elapsed(start, end)
         if feature.table is None:
-            part = CalendarPart(feature.rule - Rule.CALENDAR)
-            return calendar_part(self._values_of(feature.places[0]), part)
-        places = feature.places
+            if places[0] not in self._texts:
+                words = self._derivation.words(places[0])
+                self._texts[places[0]] = _Texts(self._columns[places[0]], words)
+            return self._texts[places[0]].values(feature)
         if places not in self._codes:
             known = [self._values_of(place).astype(np.int64) for place in places]
             self._codes[places] = self._derivation.codes(places, known)
         values: FloatArray = feature.table[self._codes[places]]
         return values
+
+
+class _Texts:
+    """The texts of a column, each read once however many rows have it."""
+
+    def __init__(self, column: Column, words: Sequence[str]) -> None:
+        used, places = np.unique(column.values.clip(-1), return_inverse=True)
+        levels = () if column.levels is None else column.levels.values
+        self._texts = [str(levels[code]) for code in used.tolist() if code >= 0]
+        self._places = places - (len(used) - len(self._texts))  # -1, the last, is missing
+        self._counts = WordCounts(self._texts, words)
+
+    def values(self, feature: Derived) -> FloatArray:
+        part = part_of(feature.rule)
+        if isinstance(part, TextPart):
+            of_texts = np.array([text_part(text, part) for text in self._texts])
+        else:
+            of_texts = self._counts.of(feature.word)
+        values: FloatArray = np.append(of_texts, np.nan)[self._places]
+        return values
+
+
+def elapsed(start: AnyArray, end: AnyArray) -> FloatArray:
+    """Give the seconds from one moment to another; missing where one of them is."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(end, np.float64) - np.asarray(start, np.float64)
 
 
 def pair_keys(codes: Sequence[AnyArray], n_second: int) -> IntArray:
@@ -299,62 +320,9 @@ def _copied(column: Column, name: str) -> Column:
     return column if column.name == name else replace(column, name=name)
 
 
-def _check_feature(
-    schema: FeatureSchema,
-    feature: Derived,
-    keys: Mapping[tuple[int, ...], IntArray],
-    n_entries: int,
-) -> None:
-    """Refuse a feature that its rule, its places and its table tell different stories about."""
-    rule, places = feature.rule, feature.places
-    if not all(0 <= place < schema.n_features for place in places) or rule > _LAST_RULE:
-        raise InvalidModel("Derivation: a rule or a feature that does not exist.")
-    kinds = {schema.kinds[place] for place in places}
-    if feature.table is None:
-        fits = len(places) == 1 and n_entries == 0 and (rule == Rule.COPY or kinds <= _DATES)
-    else:
-        fits = kinds == {Kind.CATEGORICAL} and (len(places) == 1 or places in keys)
-        if fits:
-            fits = n_entries == _BESIDES + _n_known(schema, places, keys)
-    if not fits or feature.number < 0 or (feature.number > 0 and rule != Rule.TARGET):
-        raise InvalidModel("Derivation: a derived feature does not fit what it is made of.")
-
-
-def _n_known(
-    schema: FeatureSchema, places: tuple[int, ...], keys: Mapping[tuple[int, ...], IntArray]
-) -> int:
-    if len(places) == 2:
-        return len(keys[places])
-    levels = schema.levels[places[0]]
-    return 0 if levels is None else len(levels)
-
-
-def _read_keys(
-    schema: FeatureSchema, arrays: Mapping[str, AnyArray]
-) -> dict[tuple[int, ...], IntArray]:
-    pairs = arrays["pairs"]
-    exist = (pairs >= 0) & (pairs < schema.n_features)
-    if pairs.shape[1] != 2 or not exist.all():
-        raise InvalidModel("Derivation: a pair of features that do not exist.")
-    found: dict[tuple[int, ...], IntArray] = {}
-    pieces = _pieces(arrays, "key_start", "keys", len(pairs))
-    for (first, second), keys in zip(pairs.tolist(), pieces, strict=True):
-        sizes = [_n_known(schema, (place,), {}) - UNSEEN for place in (first, second)]
-        if (
-            not first < second
-            or (first, second) in found
-            or np.any(keys[1:] <= keys[:-1])
-            or (len(keys) and not 0 <= int(keys[0]) <= int(keys[-1]) < sizes[0] * sizes[1])
-        ):
-            raise InvalidModel("Derivation: the known pairs of levels are damaged.")
-        found[first, second] = keys
-    return found
-
-
-def _pieces(arrays: Mapping[str, AnyArray], starts: str, values: str, n: int) -> list[AnyArray]:
-    """Cut an array at its starts, of which there is one more than pieces."""
-    start, whole = arrays[starts], arrays[values]
-    spans = len(start) == n + 1 and start[0] == 0 and start[-1] == len(whole)
-    if not spans or np.any(start[1:] < start[:-1]):
-        raise InvalidModel(f"Derivation: {starts} does not divide {values}.")
-    return [whole[a:b] for a, b in pairwise(start.tolist())]
+def _made(name: str, feature: Derived, values: FloatArray) -> Column:
+    """Make a column; of a word, which few texts have, only what is not zero."""
+    if feature.rule != Rule.WORD:
+        return Column(name, Kind.NUMERIC, values)
+    rows = np.flatnonzero(values).astype(np.int32)
+    return Column(name, Kind.NUMERIC, values[rows], rows=rows)

@@ -61,7 +61,7 @@ class RowReader:
         ]
         self._temporal = [kind in _TIMES for kind in schema.kinds]
         self.is_plain = _are_plain(schema)
-        """Whether there are plain rows at all: huge numbers as categories are not."""
+        """Whether there are plain rows at all: huge numbers as categories are not, nor texts."""
         self.is_numeric = self.is_plain and not self._codes and not self._times
         """Whether rows are numbers and nothing else."""
 
@@ -135,6 +135,8 @@ def _gap(value: Any) -> float | None:
 
 
 def _are_plain(schema: FeatureSchema) -> bool:
+    if Kind.TEXT in schema.kinds:  # no number stands for a text
+        return False
     return all(levels is None or _are_plain_levels(levels) for levels in schema.levels)
 
 

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ _NUMBERS = frozenset({Kind.NUMERIC, Kind.BOOLEAN})
 _KINDS = (
     *(Kind.NUMERIC, Kind.BOOLEAN, Kind.CATEGORICAL),
     *(Kind.DATE, Kind.DATETIME, Kind.DURATION),
+    Kind.TEXT,
 )
 _AWARE = (None, False, True)
 _ARRAYS = {"kinds", "timezone_aware", "level_types", "level_counts"} | {
@@ -80,6 +81,12 @@ class FeatureSchema:
         """Describe features of which nothing but the names is known, as if they were numbers."""
         nothing = (None,) * len(names)
         return cls(names, (Kind.NUMERIC,) * len(names), nothing, nothing, names_given)
+
+    def with_texts(self, places: Sequence[int]) -> "FeatureSchema":
+        """Describe the same features, some categorical ones as texts, which have no levels."""
+        kinds = [Kind.TEXT if p in places else kind for p, kind in enumerate(self.kinds)]
+        levels = [None if p in places else levels for p, levels in enumerate(self.levels)]
+        return replace(self, kinds=tuple(kinds), levels=tuple(levels))
 
     @property
     def n_features(self) -> int:
@@ -181,8 +188,17 @@ class FeatureSchema:
         return {"names_given": self.names_given}, arrays
 
     @classmethod
-    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> "FeatureSchema":
-        """Rebuild a schema from a file, believing nothing: InvalidModel if anything is off."""
+    def from_state(
+        cls,
+        meta: Mapping[str, Any],
+        arrays: Mapping[str, AnyArray],
+        *,
+        may_have_texts: bool = False,
+    ) -> "FeatureSchema":
+        """Rebuild a schema from a file, believing nothing: InvalidModel if anything is off.
+
+        Only a model that derives features may have texts: no tree splits on one.
+        """
         if not isinstance(meta, Mapping) or set(meta) != {"names_given"} or set(arrays) != _ARRAYS:
             raise InvalidModel("Schema: parts are missing or unknown.")
         given = meta["names_given"]
@@ -191,6 +207,8 @@ class FeatureSchema:
         kinds = _read_numbered(arrays, "kinds", _KINDS)
         if not kinds:
             raise InvalidModel("Schema: no features.")
+        if Kind.TEXT in kinds and not may_have_texts:
+            raise InvalidModel("Schema: a text, in a model that reads none.")
         levels = _read_levels(arrays, kinds)
         aware = _read_aware(arrays, kinds)
         names = _read_names(arrays, given=given, n_features=len(kinds))

@@ -21,6 +21,7 @@ class Kind(enum.StrEnum):
     DATE = "date"
     DATETIME = "datetime"
     DURATION = "duration"
+    TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,9 +29,10 @@ class Column:
     """One feature: its values and what they mean.
 
     ``values`` is 1-D with any stride. CATEGORICAL: int32 codes into ``levels``, -1 for missing.
-    Every other kind: float32 or float64, NaN for missing; dates and datetimes are seconds since
-    1970-01-01 UTC, durations are seconds. ``rows`` is None for a dense column; otherwise the
-    values stand at these strictly increasing rows and all other rows are zero.
+    TEXT: the same, but the levels are those of this table, which no model knows. Every other
+    kind: float32 or float64, NaN for missing; dates and datetimes are seconds since 1970-01-01
+    UTC, durations are seconds. ``rows`` is None for a dense column; otherwise the values stand at
+    these strictly increasing rows and all other rows are zero.
     """
 
     name: str
@@ -105,7 +107,7 @@ class Column:
 
     def is_all_missing(self) -> bool:
         """Tell whether no row has a value."""
-        if self.kind is Kind.CATEGORICAL:
+        if self.kind in (Kind.CATEGORICAL, Kind.TEXT):
             return bool((self.values < 0).all())
         return self.rows is None and bool(np.isnan(self.values).all())
 

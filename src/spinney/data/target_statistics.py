@@ -6,10 +6,14 @@ stand before it, drawn towards the mean of all. Whoever did not train is told th
 of the level that did (Prokhorenkova and others, CatBoost: unbiased boosting with categorical
 features, 2018).
 
+A mean does not say how many rows it is of, and few rows are worth less. So there are three of
+each level: with one row more, of the mean of all targets, of less and of more. Where few rows
+speak they lie apart.
+
 Sums are integers, so that the numbers are the same on every machine.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,8 +21,13 @@ from spinney.data.fixed_point import fixed_products, fixed_weights
 from spinney.randomness import RowBits, Stream, random_bits
 from spinney.typing import AnyArray, FloatArray, IntArray
 
-PRIOR_ROWS = 3.0
-"""Rows of the mean of all targets that every level has beside its own."""
+PRIOR_ROWS = 1.0
+"""Rows that every level has beside its own."""
+PRIORS = (0.0, -1.0, 1.0)
+"""Their target, by statistic: so many standard deviations from the mean of all targets."""
+STEPS = 8.0
+"""Statistics are rounded to so many steps per standard deviation. Cuts between finer ones would
+tell first rows of a level from later ones, and at predict there are no first ones."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,8 +42,10 @@ class TargetSums:
     product_exponent: int
     order: IntArray
     """The rows, the first one first."""
-    prior: FloatArray
-    """(n_targets,), the mean target of all rows."""
+    mean: FloatArray
+    """(n_targets,), of the targets of all rows."""
+    deviation: FloatArray
+    """(n_targets,), how far targets are from their mean: the root of the mean square."""
 
     @classmethod
     def of(cls, targets: FloatArray, weights: FloatArray | None, *, seed: int) -> "TargetSums":
@@ -42,12 +53,16 @@ class TargetSums:
         ones = np.ones(len(targets)) if weights is None else weights
         integers, weight_exponent = fixed_weights(ones, bits=62)
         products, product_exponent = fixed_products(ones, targets)
-        own_seed = random_bits(seed, Stream.CATEGORIES, 0)
-        bits = RowBits(len(targets))(own_seed, Stream.CATEGORIES, range(len(targets)))
         total = _scaled(integers.sum(keepdims=True), weight_exponent)
-        prior = _scaled(products.sum(axis=0), product_exponent) / total
-        order = np.argsort(bits, kind="stable")
-        return cls(integers, products, weight_exponent, product_exponent, order, prior)
+        mean = _scaled(products.sum(axis=0), product_exponent) / total
+        deviation = _deviation(targets - mean, ones, total)
+        order = _order(len(targets), seed, 0)
+        exponents = (weight_exponent, product_exponent)
+        return cls(integers, products, *exponents, order, mean, deviation)
+
+    def in_order(self, seed: int, number: int) -> "TargetSums":
+        """Put the same rows in another order of the seed; the first one has the number 0."""
+        return replace(self, order=_order(len(self.order), seed, number))
 
     def at(self, codes: AnyArray, n_levels: int) -> "LevelSums":
         """Add up by level; ``codes`` are the levels of the rows."""
@@ -74,17 +89,24 @@ class LevelSums:
     products: IntArray
 
     def before(self) -> FloatArray:
-        """Tell each row of the rows of its level before it; (n_rows, n_targets)."""
-        told = np.empty(self.of.products.shape)
-        told[self.rows] = self._means(
+        """Tell each row of the rows of its level before it; (n_rows, n_statistics)."""
+        means = self._means(
             self.weights[:-1] - self.weights[self.first],
             self.products[:-1] - self.products[self.first],
         )
+        told = np.empty_like(means)
+        told[self.rows] = means
         return told
 
     def of_levels(self) -> FloatArray:
-        """Tell of all rows of each level; (n_levels, n_targets). Levels without rows: the prior."""
+        """Tell of all rows of each level; (n_levels, n_statistics)."""
         return self._means(self._totals(self.weights), self._totals(self.products))
+
+    def of_nothing(self) -> FloatArray:
+        """Tell of a level without rows; (n_statistics,)."""
+        none = np.zeros_like(self.products[:1])
+        means: FloatArray = self._means(none[:, 0], none)[0]
+        return means
 
     def counts(self) -> FloatArray:
         """Weigh the rows of each level; (n_levels,)."""
@@ -94,10 +116,30 @@ class LevelSums:
         return np.diff(sums[self.starts], axis=0)
 
     def _means(self, weights: IntArray, products: IntArray) -> FloatArray:
-        rows = _scaled(weights, self.of.weight_exponent)[:, np.newaxis]
-        sums = _scaled(products, self.of.product_exponent)
-        means: FloatArray = (sums + PRIOR_ROWS * self.of.prior) / (rows + PRIOR_ROWS)
-        return means
+        """Give means of rows and of one more; first those of all targets with the first prior."""
+        of = self.of
+        rows = _scaled(weights, of.weight_exponent)[:, np.newaxis] + PRIOR_ROWS
+        sums = _scaled(products, of.product_exponent)
+        steps = np.where(of.deviation > 0.0, of.deviation, 1.0) / STEPS
+        means = []
+        for away in PRIORS:
+            one_more = PRIOR_ROWS * (of.mean + away * of.deviation)
+            means.append(of.mean + np.rint(((sums + one_more) / rows - of.mean) / steps) * steps)
+        return np.concatenate(means, axis=1)
+
+
+def _deviation(distances: FloatArray, weights: FloatArray, total: FloatArray) -> FloatArray:
+    """Give the root of the mean square of distances; (n_targets,)."""
+    largest = np.abs(distances).max(axis=0, initial=0.0)
+    shares = distances / np.where(largest > 0.0, largest, 1.0)  # squares of these are numbers
+    squares, exponent = fixed_products(weights, shares * shares)
+    return np.asarray(largest * np.sqrt(_scaled(squares.sum(axis=0), exponent) / total))
+
+
+def _order(n_rows: int, seed: int, number: int) -> IntArray:
+    own_seed = random_bits(seed, Stream.CATEGORIES, number)
+    bits = RowBits(n_rows)(own_seed, Stream.CATEGORIES, range(n_rows))
+    return np.argsort(bits, kind="stable")
 
 
 def _running(numbers: IntArray) -> IntArray:

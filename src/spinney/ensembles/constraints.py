@@ -29,6 +29,11 @@ def monotone_signs(
     else:
         signs = _signs_by_position(given, schema.n_features)
     for name, kind, sign in zip(schema.names, schema.kinds, signs, strict=True):
+        if sign and kind is Kind.TEXT:
+            raise InvalidInput(
+                f"Texts have no order, so {name!r} can have no monotonic constraint. Set "
+                f"monotonic_cst of {name!r} to 0."
+            )
         if sign and kind is Kind.CATEGORICAL:
             raise InvalidInput(
                 "Categorical features cannot have monotonic constraints: categories have no order. "
@@ -37,9 +42,7 @@ def monotone_signs(
     return signs if any(signs) else None
 
 
-def tree_directions(
-    given: Any, schema: FeatureSchema, target: Target, criterion: str
-) -> tuple[int, ...]:
+def tree_directions(given: Any, schema: FeatureSchema, target: Target) -> tuple[int, ...]:
     """Read ``monotonic_cst`` for trees of one number or two classes; none where nothing is."""
     signs = monotone_signs(given, schema)
     if signs is None:
@@ -54,11 +57,6 @@ def tree_directions(
         raise InvalidInput(
             "Monotonicity constraints are not supported with multiple outputs: y has "
             f"{target.n_targets}. Set monotonic_cst=None, or learn one output at a time."
-        )
-    if criterion == "absolute_error":
-        raise InvalidInput(
-            "criterion='absolute_error' knows no monotonic_cst. Use 'squared_error', or set "
-            "monotonic_cst=None."
         )
     return signs
 

@@ -11,7 +11,8 @@ from spinney.data.schema import FeatureSchema
 from spinney.data.table import Column, Kind, Table
 from spinney.data.weights import read_weights
 from spinney.errors import InvalidInput
-from spinney.trees.ranked import Places, RankedRows, RankedTable
+from spinney.resampling.folds import read_row_numbers
+from spinney.trees.ranked import RankedTable
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 
@@ -48,8 +49,7 @@ class SharedTable:
     Where every feature has no more distinct values than bins, cut points do not depend on who
     made them. Then a fit on ``rows(numbers)`` gives the model of a fit on a copy of the rows:
     trees and forests to the last bit, boosting up to the middle of a gap (a threshold may lie
-    elsewhere between two values of the rows, where only rows outside can tell), unless it draws
-    rows (``subsample`` below 1), which it draws by other numbers.
+    elsewhere between two values of the rows, where only rows outside can tell).
 
     Parameters
     ----------
@@ -92,14 +92,15 @@ class SharedTable:
         return self._as_read.table.n_rows
 
     def rows(self, numbers: Any = None) -> "TableRows":
-        """Choose rows, by their numbers or a mask, without copying them; None: all.
+        """Choose rows, by their numbers, a mask or a slice; None: all. Values are not copied.
 
         Give the answer to ``fit``, with the targets of these rows, or to ``predict``.
         """
-        everything = np.arange(self.n_rows)
-        return TableRows(
-            self, self._as_read, everything if numbers is None else everything[numbers]
-        )
+        if numbers is None or isinstance(numbers, slice):
+            numbers = np.arange(self.n_rows)[slice(None) if numbers is None else numbers]
+        what, remedy = "the rows of a shared table", "Choose at least one."
+        chosen = read_row_numbers(numbers, what, self.n_rows, remedy)
+        return TableRows(self, self._as_read, chosen)
 
     def recoded(self, categorical_features: Any) -> tuple[FeatureSchema, _Recoded]:
         """Give the schema and the table under a choice of categorical features."""
@@ -116,8 +117,8 @@ class SharedTable:
 class TableRows(Table):
     """Some rows of a shared table: a table like any other, copied when it is looked into.
 
-    Boosting, forests and trees do not look into it. They train on the bins or ranks of the shared
-    table and on the numbers of the rows.
+    Boosting, forests and trees do not look into it. They train on the bins or ranks that the rows
+    have in the shared table.
     """
 
     __slots__ = ("_copy", "_source", "numbers", "shared")
@@ -188,13 +189,22 @@ class TableRows(Table):
         return schema, TableRows(self.shared, source, self.numbers)
 
     def binned(self, max_bins: int, n_threads: int) -> BinnedTable:
-        """Give the bins of all rows of the shared table."""
-        return self._source.binned(max_bins, n_threads)
+        """Give the bins of these rows: gathered from those of all rows, which are made once.
 
-    def ranked(self, max_bins: int, n_threads: int) -> RankedRows:
-        """Give these rows of the ranked table."""
-        places = Places(self.numbers, self.n_shared)
-        return RankedRows(self._source.ranked(max_bins, n_threads), places, n_threads=n_threads)
+        A gather costs less than one round that would step over the rows left out.
+        """
+        shared = self._source.binned(max_bins, n_threads)
+        if self.are_all:
+            return shared
+        if isinstance(shared.bins, np.ndarray):
+            return BinnedTable(shared.bins.take(self.numbers, axis=0), shared.features)
+        stored = self.whole.take(self.numbers)
+        return Binner(shared.features).transform(stored, n_threads=n_threads)
+
+    def ranked(self, max_bins: int, n_threads: int) -> RankedTable:
+        """Give the ranks of these rows: gathered from those of all rows, which are made once."""
+        shared = self._source.ranked(max_bins, n_threads)
+        return shared.take(None if self.are_all else self.numbers, n_threads)
 
     def content_bits(self) -> AnyArray:
         """Give 64 bits of what stands in each row."""
@@ -221,8 +231,8 @@ def rank_table(
 
 def ranks_of(
     table: Table, weights: FloatArray | None, max_bins: int, n_threads: int
-) -> RankedTable | RankedRows:
-    """Rank a table, or find its rows in the ranked table they share."""
+) -> RankedTable:
+    """Rank a table, or gather its rows from the ranked table they share."""
     if isinstance(table, TableRows):
         return table.ranked(max_bins, n_threads)
     return rank_table(table, weights, max_bins, n_threads)

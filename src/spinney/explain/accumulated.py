@@ -181,6 +181,11 @@ def with_values(table: Table, place: int, values: FloatArray) -> Table:
 
 def refuse_categories(forest: Askable, place: int) -> None:
     """Refuse features without an order."""
+    if forest.schema.kinds[place] is Kind.TEXT:
+        raise InvalidParameter(
+            f"feature={forest.schema.names[place]!r} is text, and texts have no order along which "
+            "effects could be accumulated. Use partial_dependence with grid=, a list of texts."
+        )
     if forest.schema.kinds[place] is Kind.CATEGORICAL:
         name = forest.schema.names[place]
         raise InvalidParameter(

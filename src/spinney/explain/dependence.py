@@ -254,7 +254,8 @@ def with_value(table: Table, feature: int, points: Column, point: int) -> Table:
     """Give a table with one feature set to one value in all rows; nothing is copied."""
     constant = np.broadcast_to(points.values[point], table.n_rows)
     columns = list(table.columns)
-    columns[feature] = replace(columns[feature], values=constant, rows=None)
+    levels = points.levels  # of texts, those that are asked about
+    columns[feature] = replace(columns[feature], values=constant, levels=levels, rows=None)
     return Table(table.n_rows, columns, names_given=table.names_given)
 
 

@@ -55,6 +55,11 @@ def grid_of_rows(
         return Grid(place, column, np.arange(len(column.values)))
     if wanted < 2:
         raise InvalidParameter(f"grid={wanted!r}: expected {_EXPECTED}.")
+    if described.kind is Kind.TEXT:
+        raise InvalidParameter(
+            f"{described.name!r} is text, and there is no end of texts to ask about. Give grid=, a "
+            "list of those that matter."
+        )
     values = table.columns[place].dense(table.n_rows)
     known = np.unique(values[values >= 0] if described.levels is not None else values)
     known = known[~np.isnan(known)]

@@ -42,10 +42,10 @@ def forest_of(fitted: Any) -> TreeForest:
     if isinstance(model, DerivedForest):
         raise InvalidInputType(
             f"The trees of this {type(fitted).__name__} split on features that were derived from "
-            "those of X (statistics of categories, parts of dates), and this explanation reads "
-            "the splits themselves. Shapley values, importances, dependence, effects, "
-            "interactions and verify take it; or fit with category_encoding='sets', "
-            "category_pairs=None and date_features=False."
+            "those of X (statistics of categories, parts of dates, words of texts), and this "
+            "explanation reads the splits themselves. Shapley values, importances, dependence, "
+            "effects, interactions and verify take it; or fit with category_encoding='sets', "
+            "category_pairs=None, date_features=False and text_features=False."
         )
     if model is not None:
         raise InvalidInputType(

@@ -9,11 +9,13 @@ from typing import Any
 from spinney.ensembles.gradient.boosting import GradientBoosting
 from spinney.ensembles.gradient.replay import replay_round, settings_of_fit
 from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
-from spinney.explain.reading import forest_of, raw_output_names
+from spinney.explain.reading import forest_of, model_of, raw_output_names
 from spinney.explain.splitting.sources import Found, from_model, from_rows
 from spinney.explain.splitting.sums import Asked
 from spinney.explain.splitting.words import decision_of, question_of
 from spinney.losses import PointLoss
+from spinney.model import TreeForest
+from spinney.model.derived import DerivedForest
 from spinney.results import Result, format_table
 from spinney.theory.second_order import leaf_output, similarity
 from spinney.typing import TableLike
@@ -255,7 +257,7 @@ def explain_split(
 
 
 def _asked(fitted: Any, tree: Any, node: Any) -> Asked:
-    forest = forest_of(fitted)
+    forest = _trees_of(fitted)
     if forest.arrays["values"].shape[1] > 1 and isinstance(fitted, GradientBoosting):
         raise InvalidInput(
             f"The trees of this {type(fitted).__name__} are of {forest.arrays['values'].shape[1]} "
@@ -273,6 +275,14 @@ def _asked(fitted: Any, tree: Any, node: Any) -> Asked:
     loss, settings = settings_of_fit(fitted)
     place = _place(node, "node", len(chosen), f"Tree {number}")
     return Asked(forest, number, place, loss, settings, chosen)
+
+
+def _trees_of(fitted: Any) -> TreeForest:
+    """Give the trees; derived features are theirs, unless training rows saw others of them."""
+    model = model_of(fitted)
+    if isinstance(model, DerivedForest) and all(f.table is None for f in model.derivation.features):
+        return model.forest
+    return forest_of(fitted)
 
 
 def _place(given: Any, name: str, n: int, owner: str) -> int:

@@ -49,6 +49,8 @@ class Loss(abc.ABC):
     """Raw scores of a row."""
     shares_trees = False
     """Whether a round has one tree, with a vector of all outputs in each leaf."""
+    compares_rows = False
+    """Whether the loss of a row depends on other rows, so that no row may be there twice."""
 
     @property
     def measured_as(self) -> tuple[str, float]:

@@ -54,6 +54,7 @@ class QueryRows:
 class RankingLoss(Loss):
     """What pairs of rows of a query are worth, and by what metric rounds are measured."""
 
+    compares_rows = True
     name: str
     """One of ``RANKING_LOSSES``."""
     gains: FloatArray

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney.data.derivation import Derivation
 from spinney.data.schema import FeatureSchema
+from spinney.data.stored_derivation import read_derivation
 from spinney.data.table import Kind
 from spinney.data.target import Target
 from spinney.errors import InvalidModel
@@ -84,8 +84,9 @@ def _forest(meta: Mapping[str, Any], arrays: Arrays) -> TreeForest:
 def _derived_forest(meta: Mapping[str, Any], arrays: Arrays) -> DerivedForest:
     _expect_keys(meta, {"kind", "schema", "target", "output", "policy"})
     _expect_prefixes(arrays, {"schema/", "derivation/", "target/", "forest/", "nodes/"})
-    schema = FeatureSchema.from_state(_part(meta, "schema"), below(arrays, "schema/"))
-    derivation = Derivation.from_arrays(schema, below(arrays, "derivation/"))
+    parts = _part(meta, "schema"), below(arrays, "schema/")
+    schema = FeatureSchema.from_state(*parts, may_have_texts=True)
+    derivation = read_derivation(schema, below(arrays, "derivation/"))
     return DerivedForest(derivation, _trees(meta, arrays, derivation.schema))
 
 

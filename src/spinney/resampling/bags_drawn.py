@@ -5,6 +5,7 @@ import abc
 import numpy as np
 
 from spinney._native import _ext
+from spinney.data.fixed_point import exact_sum
 from spinney.randomness import RowBits, Stream, random_bits
 from spinney.resampling.bags import Bags
 from spinney.typing import AnyArray, FloatArray
@@ -275,6 +276,8 @@ class WeighedBags(Bags):
 class ClassBalancedBags(Bags):
     """Bags in which the classes weigh the same, in every tree.
 
+    ``classes`` are codes (n_rows,), or of several labels (n_rows, n_labels): weights multiply.
+
     Examples
     --------
     >>> bags = ClassBalancedBags(Bags(4), np.array([0, 1, 1, 1]))
@@ -310,13 +313,27 @@ class ClassBalancedBags(Bags):
             counts = self._bags.counts(trees)
         for tree in range(len(counts)):
             row = counts[tree]
-            per_class = np.bincount(self._classes, row)  # whole numbers: exact in any order
-            present = per_class > 0
-            factors = np.zeros(len(per_class))
-            factors[present] = row.sum() / (present.sum() * per_class[present])
+            factors = self._factors(row)
             units = np.maximum(np.rint(factors * self._grid), 1).astype(np.uint32)
-            counts[tree] = row * units[self._classes]
+            counts[tree] = row * units
         return counts
+
+    def _factors(self, row: AnyArray) -> FloatArray:
+        """Give the weight of each row's class; of several labels their product, the sum kept."""
+        if self._classes.ndim == 1:
+            return _class_factors(self._classes, row)
+        product = np.ones(len(row))
+        for classes in self._classes.T:
+            product = product * _class_factors(classes, row)
+        return product * (float(row.sum()) / exact_sum(row.astype(np.float64), product))
+
+
+def _class_factors(classes: AnyArray, row: AnyArray) -> FloatArray:
+    per_class = np.bincount(classes, row)  # whole numbers: exact in any order
+    present = per_class > 0
+    factors = np.zeros(len(per_class))
+    factors[present] = row.sum() / (present.sum() * per_class[present])
+    return factors[classes]
 
 
 def grid_of(most: int, *, finest: int) -> int:

@@ -28,6 +28,8 @@ SAMPLERS = (
 """Ways to draw the rows of a tree."""
 _KNOWN = (*SAMPLERS, "pasting")
 """Those of all ensembles: "pasting" is "subsample" that knows repetitions of rows."""
+MOST_DRAWS = 2**31 - 1
+"""Draws of one tree: more would take it minutes."""
 _ARRAYS = {"weights": "<f8", "labels": "<i4", "classes": "<i4"}
 
 
@@ -55,7 +57,7 @@ class BagRecipe:
     labels: AnyArray | None = None
     """Strata or groups, as codes."""
     classes: AnyArray | None = None
-    """Codes of classes, where every tree weighs them the same."""
+    """Codes of classes, of several labels (n_rows, n_labels), where trees weigh them the same."""
 
     def bags(self) -> Bags:
         """Make the bags."""
@@ -120,7 +122,9 @@ class BagRecipe:
 
 
 def _is_sound(name: str, array: AnyArray, n_rows: int) -> bool:
-    if name not in _ARRAYS or array.dtype != _ARRAYS[name] or array.shape != (n_rows,):
+    several = name == "classes" and array.ndim == 2 and array.shape[1] > 1
+    shape = array.shape[:1] if several else array.shape
+    if name not in _ARRAYS or array.dtype != _ARRAYS[name] or shape != (n_rows,):
         return False
     if name == "weights":
         return bool((np.isfinite(array) & (array > 0)).all())

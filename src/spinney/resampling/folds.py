@@ -13,6 +13,8 @@ from spinney.resampling.keys import read_codes, read_ranks
 from spinney.resampling.splitters import Folds, Splitter, TimeFolds
 from spinney.typing import AnyArray, IntArray
 
+_FEWER_FOLDS = "Use fewer folds, or leave the empty fold out."
+
 Fold: TypeAlias = tuple[IntArray, IntArray]
 """Numbers of the rows to learn from, and of those to test on."""
 
@@ -195,8 +197,8 @@ def _read_fold(pair: Any, number: int, n_rows: int) -> Fold:
             "numbers."
         ) from None
     return (
-        _read_rows(train, f"the training rows of fold {number}", n_rows),
-        _read_rows(test, f"the test rows of fold {number}", n_rows),
+        read_row_numbers(train, f"the training rows of fold {number}", n_rows),
+        read_row_numbers(test, f"the test rows of fold {number}", n_rows),
     )
 
 
@@ -207,15 +209,13 @@ def _without_lost_rows(given: list[Fold], kept: AnyArray) -> list[Fold]:
     return [pair for pair in pairs if len(pair[1])]
 
 
-def _read_rows(rows: Any, what: str, n_rows: int) -> IntArray:
-    """Read row numbers or a mask; each row at most once, at least one row."""
+def read_row_numbers(rows: Any, what: str, n_rows: int, remedy: str = _FEWER_FOLDS) -> IntArray:
+    """Read row numbers or a mask; each row at most once. ``remedy`` is told if there are none."""
     array: AnyArray = np.asarray(rows)
     if array.dtype.kind == "b" and array.shape == (n_rows,):
         array = np.flatnonzero(array)
     if array.size == 0:
-        raise InvalidInput(
-            f"There are no rows in {what}. Use fewer folds, or leave the empty fold out."
-        )
+        raise InvalidInput(f"There are no rows in {what}. {remedy}")
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InvalidInputType(
             f"{what[0].upper()}{what[1:]} have the shape {array.shape} and the type {array.dtype}: "

@@ -214,14 +214,11 @@ class GradientGrower:
         largest : largest magnitudes of gradients and hessians, if known; saves a look at all rows
         """
         second = _NO_NUMBERS if hessians is None else hessians
-        factors = self._factors if sample.factors is None else sample.factors
-        with np.errstate(over="ignore"):  # infinite ones are refused where the largest is known
-            if self._factors is not None and sample.factors is not None:
-                factors = self._factors * sample.factors
-            if factors is not None:
+        factors = self._factors_of(sample)
+        if factors is not None:
+            with np.errstate(over="ignore"):  # infinite ones are refused where the largest is known
                 gradients = gradients * factors
-                ones = np.ones_like(gradients) if hessians is None else hessians
-                second = ones * factors
+                second = (np.ones_like(gradients) if hessians is None else hessians) * factors
         if sample.rows is not None or factors is not None or largest is None:
             largest = [_NOT_KNOWN] * into.width  # of what is grown on
         self._native.grow(
@@ -235,6 +232,13 @@ class GradientGrower:
             into,
         )
 
+    def _factors_of(self, sample: RowSample) -> AnyArray | None:
+        """Give what multiplies the derivatives of rows; None: nothing."""
+        if self._factors is None or sample.factors is None:
+            return self._factors if sample.factors is None else sample.factors
+        with np.errstate(over="ignore"):
+            return self._factors * sample.factors
+
     def add_leaf_values(self, trees: GrownTrees, scores: FloatArray) -> None:
         """Add the last of the trees to the scores of all rows, in place.
 
@@ -242,10 +246,9 @@ class GradientGrower:
         are sent down the tree by their bins. Scores are (n_rows,), or for trees of vectors
         (n_rows, n_outputs) in Fortran order.
         """
-        flat = scores.T.reshape(-1)
-        if not np.shares_memory(flat, scores):
+        if not scores.flags.f_contiguous:
             raise InvalidInput("Scores of several outputs must be in Fortran order.")
-        self._native.add_leaf_values(trees, flat)
+        self._native.add_leaf_values(trees, scores.reshape(-1, order="F"))
 
     def add_trees(
         self,

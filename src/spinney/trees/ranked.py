@@ -1,6 +1,8 @@
 """Growing trees on ranks: forests, and single trees."""
 
+import copy
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -39,34 +41,13 @@ by bins; one random cut per feature."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Places:
-    """Where some rows stand among all rows of a table."""
-
-    rows: AnyArray
-    """Their numbers, in any order."""
-    n_rows: int
-    """How many rows the table has."""
-
-    def spread(self, values: AnyArray, axis: int = 0) -> AnyArray:
-        """Put values of the rows at their places, zeros elsewhere; no values stay none."""
-        if not values.size:
-            return values
-        shape = list(values.shape)
-        shape[axis] = self.n_rows
-        spread = np.zeros(shape, values.dtype)
-        if axis:
-            spread[:, self.rows] = values
-        else:
-            spread[self.rows] = values
-        return spread
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class TreeTarget:
     """What trees are grown for: classes or numbers, and weights, as whole numbers."""
 
     classes: AnyArray
-    """(n_rows,) codes; none for numbers."""
+    """(n_rows, n_labels) codes; none for numbers."""
+    label_starts: AnyArray
+    """(n_labels + 1,) the first output of each label, and their end; none for numbers."""
     numbers: AnyArray
     """(n_rows, n_outputs) weighted targets on their grid; none for classes."""
     weights: AnyArray
@@ -75,39 +56,53 @@ class TreeTarget:
     scales: tuple[float, float]
     """Units of numbers and weights."""
     criterion: _ext.NodeCriterion
-    targets: FloatArray = field(default_factory=lambda: np.empty(0))
-    """(n_rows,) for absolute error, whose values are chosen from them; else none."""
+    targets: FloatArray = field(default_factory=lambda: np.empty((0, 1)))
+    """(n_rows, n_outputs) for absolute error, whose values are chosen from them; else none."""
     is_whole: bool = False
     """For absolute error: weights are whole, and numbers are multiples of them."""
 
     @property
     def width(self) -> int:
-        """Classes, or numbers per row."""
+        """Classes of all labels, or numbers per row."""
         return len(self.centre)
 
-    def to_native(self, places: Places | None = None) -> _ext.ForestTarget:
-        """Make the native twin; with ``places``, for a table that has more rows."""
-        by_row: tuple[AnyArray, ...]
-        by_row = (self.classes, self.numbers, self.weights, self.targets)
-        if places is not None:
-            by_row = tuple(places.spread(values) for values in by_row)
-        classes, numbers, weights, targets = by_row
-        own = (targets, self.is_whole)
+    def to_native(self) -> _ext.ForestTarget:
+        """Make the native twin."""
         return _ext.ForestTarget(
-            classes, numbers, weights, self.centre, self.scales, self.criterion, own
+            (self.classes, self.label_starts),
+            self.numbers,
+            self.weights,
+            self.centre,
+            self.scales,
+            self.criterion,
+            (self.targets, self.is_whole),
         )
 
     @classmethod
     def of_classes(
         cls, codes: AnyArray, n_classes: int, weights: FloatArray | None, *, criterion: str
     ) -> Self:
-        """Take codes of classes; weights are positive, None for one each."""
+        """Take codes of one label per row; weights are positive, None for one each."""
+        return cls.of_labels(codes.reshape(-1, 1), [n_classes], weights, criterion=criterion)
+
+    @classmethod
+    def of_labels(
+        cls,
+        codes: AnyArray,
+        n_classes: Sequence[int],
+        weights: FloatArray | None,
+        *,
+        criterion: str,
+    ) -> Self:
+        """Take (n_rows, n_labels) codes; a split gains the sum of what it gains for each label."""
         whole, exponent = _whole_weights(weights)
+        starts = np.cumsum([0, *n_classes])
         return cls(
             np.ascontiguousarray(codes, np.uint32),
+            starts.astype(np.uint32),
             np.empty((0, 1), np.int64),
             whole,
-            np.zeros(n_classes),
+            np.zeros(starts[-1]),
             (1.0, math.ldexp(1.0, exponent)),
             CRITERIA[criterion],
         )
@@ -130,6 +125,7 @@ class TreeTarget:
         if n_drawn > len(targets):
             products[0] //= int(row_weights[0])
         return cls(
+            np.empty((0, 1), np.uint32),
             np.empty(0, np.uint32),
             np.ascontiguousarray(products),
             whole,
@@ -142,9 +138,9 @@ class TreeTarget:
     def of_medians(
         cls, targets: FloatArray, weights: FloatArray | None, *, n_drawn: int = 0
     ) -> Self:
-        """Take (n_rows, 1) finite numbers, to be judged by absolute error."""
+        """Take (n_rows, n_outputs) finite numbers, to be judged by absolute error."""
         made = cls.of_numbers(targets, weights, criterion="absolute", n_drawn=n_drawn)
-        own = np.ascontiguousarray(targets[:, 0])
+        own = np.ascontiguousarray(targets)
         if weights is None:
             return replace(made, targets=own, is_whole=True)
         # What fixed_products calls repetitions: whole numbers, whose products are exact.
@@ -215,7 +211,8 @@ class RankedTable:
         """Rank; bins of ranks hold about as much weight each, None: as many rows."""
         self.features: tuple[FeatureBins, ...] = binner.features
         self.n_rows = table.n_rows
-        self._n_threads = n_threads
+        self.n_threads = n_threads
+        """Threads that trees grow by."""
         bins = [
             feature.bin_of_code.tolist() if isinstance(feature, CategoryBins) else []
             for feature in binner.features
@@ -224,7 +221,19 @@ class RankedTable:
         if weights is not None:
             integers, _ = fixed_weights(weights, bits=52)
         columns = native_columns(table)
-        self._native = _ext.RankedColumns(columns, bins, integers, max_bins, n_threads)
+        self.native = _ext.RankedColumns(columns, bins, integers, max_bins, n_threads)
+
+    def take(self, rows: AnyArray | None, n_threads: int) -> Self:
+        """Gather some rows to grow on by so many threads; None: all, without a copy.
+
+        Their ranks and bins stay those they have among all.
+        """
+        taken = copy.copy(self)
+        taken.n_threads = n_threads
+        if rows is not None:
+            taken.n_rows = len(rows)
+            taken.native = self.native.take(rows.astype(np.uint32), n_threads)
+        return taken
 
     def grow(
         self,
@@ -249,59 +258,17 @@ class RankedTable:
         dict
             Arrays of nodes in preorder, tree behind tree, as ``TreeSum`` takes them.
         """
-        drawn = (bags.given(trees), bags.draws)
-        native = target.to_native()
-        return self.grow_drawn(native, settings, drawn, trees, own, n_threads=self._n_threads)
-
-    def grow_drawn(
-        self,
-        target: _ext.ForestTarget,
-        settings: ForestSettings,
-        drawn: tuple[AnyArray, tuple[int, AnyArray]],
-        trees: range,
-        own: OwnChoices,
-        *,
-        n_threads: int,
-    ) -> dict[str, AnyArray]:
-        """Grow trees on rows whose counts are given, or are drawn by native code: as bags say."""
-        some = (trees.start, len(trees))
-        grown = self._native.grow(
-            target, *drawn, own.to_native(), settings.to_native(), some, n_threads
+        grown = self.native.grow(
+            target.to_native(),
+            bags.given(trees),
+            bags.draws,
+            own.to_native(),
+            settings.to_native(),
+            (trees.start, len(trees)),
+            self.n_threads,
         )
         grown["category_sets"] = grown["category_sets"].reshape(-1, 32)
         return grown
-
-
-class RankedRows:
-    """Some rows of a ranked table, to grow trees on: the others count 0 times.
-
-    Targets and bags speak of these rows, in their order; no rank is copied.
-    """
-
-    def __init__(self, table: RankedTable, places: Places, *, n_threads: int = 1) -> None:
-        self.features = table.features
-        self.n_rows = len(places.rows)
-        self._table, self._places = table, places
-        self._n_threads = n_threads
-
-    def grow(
-        self,
-        target: TreeTarget,
-        settings: ForestSettings,
-        bags: Bags,
-        trees: range,
-        own: OwnChoices = ALL_ALIKE,
-    ) -> dict[str, AnyArray]:
-        """Grow some trees of a forest, as ``RankedTable`` does."""
-        places, counts = self._places, bags.given(trees)
-        are_all = len(places.rows) == places.n_rows and bags.draws[0] == 0
-        if not counts.size and not are_all:  # native code knows nothing of rows that are out
-            counts = bags.counts(trees)
-        drawn = (places.spread(counts, axis=1), (0, np.empty(0, np.int64)))
-        native = target.to_native(places)
-        return self._table.grow_drawn(
-            native, settings, drawn, trees, own, n_threads=self._n_threads
-        )
 
 
 def _whole_weights(weights: FloatArray | None) -> tuple[AnyArray, int]:

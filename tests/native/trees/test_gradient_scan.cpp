@@ -1,5 +1,7 @@
 /// The kernels of split search with every number of lanes, also those this machine lacks: their
 /// source is compiled here for eight lanes and the baseline instructions.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -93,6 +95,11 @@ bool same(const Cut& a, const Cut& b) {
     return a.quality == b.quality && (a.quality < 0.0 || a.bin == b.bin);
 }
 
+/// The best cut is found if it reaches what is to beat; below, whatever is found is below, too.
+bool agrees(const Cut& found, const Cut& best, double to_beat) {
+    return best.quality >= to_beat ? same(found, best) : found.quality < to_beat;
+}
+
 }  // namespace
 
 TEST(best_cuts_are_those_of_the_definition_for_every_number_of_lanes) {
@@ -106,18 +113,22 @@ TEST(best_cuts_are_those_of_the_definition_for_every_number_of_lanes) {
             const auto least = static_cast<std::int64_t>(random_below(n, Stream::kRows, 7, n + 1));
             for (const double l1 : {0.0, 2.5}) {
                 for (const double l2 : {0.0, 1.5}) {
-                    const CutTerms terms = cells.terms(l1, l2, 1 + least / 2);
+                    CutTerms terms = cells.terms(l1, l2, 1 + least / 2);
                     const Cut expected = slow_cut(cells, start, terms);
+                    // Nothing, nearly the best, just the best, more than the best.
+                    constexpr std::array kShares = {0.0, 1.0 - 0x1p-30, 1.0, 1.0 + 0x1p-30};
+                    terms.to_beat = std::max(expected.quality, 0.0) * kShares[n % kShares.size()];
+                    const auto check = [&](const Cut& found) {
+                        CHECK(agrees(found, expected, terms.to_beat));
+                    };
                     const auto check_packed = [&](spinney::BestCutPacked* best_cut) {
-                        CHECK(
-                            same(best_cut(cells.packed.data(), n, word, terms, packing), expected));
+                        check(best_cut(cells.packed.data(), n, word, terms, packing));
                     };
                     const auto check_narrow = [&](spinney::BestCutNarrow* best_cut) {
-                        CHECK(same(best_cut(cells.packed.data(), n, start, terms, packing),
-                                   expected));
+                        check(best_cut(cells.packed.data(), n, start, terms, packing));
                     };
                     const auto check_wide = [&](spinney::BestCutWide* best_cut) {
-                        CHECK(same(best_cut(cells.wide(), n, start, terms), expected));
+                        check(best_cut(cells.wide(), n, start, terms));
                     };
                     check_packed(spinney::best_cut_packed_portable);
                     check_packed(spinney::best_cut_packed_eight);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "native/base/random.hpp"
@@ -54,6 +55,16 @@ double by_definition(const Rows& rows, const std::vector<bool>& is_in) {
     return any ? least : 0.0;
 }
 
+/// The targets at which half of the weight is reached, and passed.
+std::pair<double, double> middle_by_definition(const Rows& rows, const std::vector<bool>& is_in) {
+    std::vector<double> all;  // every target as often as it weighs
+    for (std::size_t i = 0; i < is_in.size(); ++i) {
+        if (is_in[i])
+            all.insert(all.end(), static_cast<std::size_t>(rows.own[i].weight), rows.targets[i]);
+    }
+    return {all[(all.size() - 1) / 2], all[all.size() / 2]};
+}
+
 }  // namespace
 
 TEST(the_least_error_is_that_of_the_best_centre) {
@@ -70,6 +81,10 @@ TEST(the_least_error_is_that_of_the_best_centre) {
             is_in[next] = true;
             sums.put(next);
             CHECK(sums.least_error() == by_definition(rows, is_in));
+            const auto [lower, upper] = sums.middle_places();
+            const auto middle = middle_by_definition(rows, is_in);
+            CHECK(is_in[lower] && rows.targets[lower] == middle.first);
+            CHECK(is_in[upper] && rows.targets[upper] == middle.second);
         }
         sums.clear();
         CHECK(sums.weight() == 0 && sums.least_error() == 0.0);

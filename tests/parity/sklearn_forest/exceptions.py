@@ -28,11 +28,7 @@ EXCEPTIONS = {
     "rows of a bag; ours is a weight, so that a row drawn twice counts twice",
     "test_classifier_error_oob_score_multiclass_multioutput": "expects an error where ours has an "
     "answer: a row is right if all its labels are",
-    "test_class_weight_balanced_and_bootstrap_multi_output": "missing behaviour, not a private "
-    "internal: asks for class_weight='balanced_subsample' of several labels, which would weigh "
-    "each differently",
     "test_class_weight_errors": "goes on with a forest of other labels; ours refuses that",
-    "test_forest_y_sparse": "expects scikit-learn's sentence; ours says that y must be dense",
     "test_class_weights_forest": PRIVATE,
     "test_forest_multioutput_integral_regression_target": PRIVATE,
     "test_validate_y_class_weight": PRIVATE,

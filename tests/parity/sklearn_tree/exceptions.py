@@ -5,12 +5,6 @@ none any more is reported.
 """
 
 _PRIVATE = "looks at private internals of scikit-learn: "
-_MISSING = "missing behaviour, not a private internal: "
-_GINI = _MISSING + "several labels share a tree by their Gini impurities only"
-_ONE_NUMBER = _MISSING + "several targets share a tree by squared error only"
-
-_CLASSIFIERS = ("DecisionTreeClassifier", "ExtraTreeClassifier")
-_REGRESSORS = ("DecisionTreeRegressor", "ExtraTreeRegressor")
 
 EXCEPTIONS = {
     "test_build_pruned_tree_py": _PRIVATE + "prunes an object of its own class of trees",
@@ -27,12 +21,4 @@ EXCEPTIONS = {
     "test_missing_value_errors": "missing values in sparse tables are missing values",
     "test_friedman_mse_deprecation": "the name is an alias that chooses the same splits, and says "
     "nothing",
-    "test_random_splitter_missing_values_uses_non_missing_min_max[single-non-missing]": "one "
-    "random cut per feature: a feature with one value and missing ones has none",
-    **{f"test_multioutput[{tree}-log_loss]": _GINI for tree in _CLASSIFIERS},
-    **{
-        f"test_multioutput[{tree}-{criterion}]": _ONE_NUMBER
-        for tree in _REGRESSORS
-        for criterion in ("absolute_error", "poisson")
-    },
 }

@@ -8,9 +8,10 @@ import pytest
 
 from spinney import GradientBoostingRegressor
 from spinney.data.derivation import Derivation, Derived, Rule
+from spinney.data.stored_derivation import read_derivation
 from spinney.errors import InvalidModel
 from spinney.model.derived import DerivedForest
-from spinney.model.state import model_from_bytes
+from spinney.model.state import model_from_bytes, model_from_state
 
 
 def made():
@@ -24,24 +25,45 @@ def made():
     return model.fit(X, rng.normal(size=n)).model_, X
 
 
+def made_of_texts():
+    rng = np.random.default_rng(0)
+    n = 200
+    X = pd.DataFrame({"text": [" ".join(rng.choice(list("abcdefg"), 5)) for _ in range(n)]})
+    for name in ("from", "to"):
+        X[name] = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 999, n), unit="h")
+    X["x"] = rng.normal(size=n)
+    model = GradientBoostingRegressor(max_iter=3, text_features=["text"], random_state=0)
+    return model.fit(X, rng.normal(size=n)).model_, X
+
+
 values_of = attrgetter("values")  # of columns and results, which are no frames
 MODEL, X = made()
+TEXTS, X_TEXTS = made_of_texts()
 
 
 def test_arrays_give_the_same_derivation_back():
-    again = Derivation.from_arrays(MODEL.schema, MODEL.derivation.to_arrays())
+    again = read_derivation(MODEL.schema, MODEL.derivation.to_arrays())
     assert again == MODEL.derivation
     assert again.schema == MODEL.derivation.schema
 
 
-def test_bytes_give_the_same_model_back():
-    again = model_from_bytes(MODEL.to_bytes())
-    assert again == MODEL
-    np.testing.assert_array_equal(again.predictions(X), MODEL.predictions(X))
+@pytest.mark.parametrize(
+    ("model", "table"), [(MODEL, X), (TEXTS, X_TEXTS)], ids=["levels", "texts"]
+)
+def test_bytes_give_the_same_model_back(model, table):
+    again = model_from_bytes(model.to_bytes())
+    assert again == model
+    assert again.derivation == model.derivation
+    np.testing.assert_array_equal(again.predictions(table), model.predictions(table))
 
 
-def changed(name, change):
-    arrays = {key: array.copy() for key, array in MODEL.derivation.to_arrays().items()}
+def test_files_without_words_are_as_they_were():
+    assert "word_text" not in MODEL.derivation.to_arrays()
+    assert MODEL.derivation != TEXTS.derivation
+
+
+def changed(name, change, model=MODEL):
+    arrays = {key: array.copy() for key, array in model.derivation.to_arrays().items()}
     arrays[name] = change(arrays[name])
     return arrays
 
@@ -64,10 +86,10 @@ def at(place, value):
         "feature_below_zero": ("first", at(0, -1)),
         "feature_beyond_the_last": ("first", at(0, 4)),
         "partner_beyond_the_last": ("second", at(-1, 4)),
-        "partner_of_a_date": ("second", at(5, 1)),
+        "partner_of_a_date": ("second", at(9, 1)),
         "pair_without_keys": ("second", at(0, 1)),
         "negative_number": ("number", at(0, -1)),
-        "number_of_a_copy": ("number", at(4, 1)),
+        "number_of_a_copy": ("number", at(8, 1)),
         "table_that_is_too_short": ("table_start", at(1, 3)),
         "tables_in_no_order": ("table_start", at(1, 10**9)),
         "tables_that_do_not_begin": ("table_start", at(0, 1)),
@@ -91,7 +113,57 @@ def at(place, value):
 )
 def test_a_derivation_that_contradicts_itself_is_refused(name, change):
     with pytest.raises(InvalidModel):
-        Derivation.from_arrays(MODEL.schema, changed(name, change))
+        read_derivation(MODEL.schema, changed(name, change))
+
+
+TEXT, WORD, ELAPSED = int(Rule.TEXT), int(Rule.WORD), int(Rule.ELAPSED)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    {
+        "copy_of_a_text": ("rule", at(0, 0)),
+        "part_of_a_date_for_a_text": ("rule", at(0, 3)),
+        "part_that_does_not_exist": ("rule", at(0, TEXT + 4)),
+        "rule_between_rules": ("rule", at(0, 20)),
+        "text_of_a_number": ("first", at(0, 3)),
+        "word_of_a_date": ("first", at(4, 1)),
+        "word_that_is_none_of_the_texts": ("rule", at(0, WORD)),
+        "fewer_words_than_are_counted": ("rule", at(4, TEXT)),
+        "time_between_a_date_and_a_number": ("second", at(-1, 3)),
+        "time_between_a_date_and_nothing": ("second", at(-1, -1)),
+        "time_between_texts": ("first", at(-1, 0)),
+        "capitals_in_a_word": ("word_text", at(0, ord("A"))),
+        "no_letter": ("word_text", at(0, ord(" "))),
+        "no_utf8": ("word_text", at(0, 0xFF)),
+        "a_word_twice": ("word_text", lambda a: np.full_like(a, ord("a"))),
+        "an_empty_word": ("word_offsets", at(1, 0)),
+        "words_that_do_not_end": ("word_offsets", at(-1, 10**6)),
+        "fewer_words": ("word_offsets", lambda a: np.delete(a, 1)),
+        "words_of_another_type": ("word_offsets", lambda a: a.astype(np.int64)),
+    }.values(),
+)
+def test_words_that_contradict_their_rules_are_refused(name, change):
+    with pytest.raises(InvalidModel):
+        read_derivation(TEXTS.schema, changed(name, change, TEXTS))
+
+
+def test_words_without_a_text_are_refused():
+    arrays = TEXTS.derivation.to_arrays()
+    words = {name: arrays[name] for name in ("word_offsets", "word_text")}
+    with pytest.raises(InvalidModel, match="words"):
+        read_derivation(MODEL.schema, MODEL.derivation.to_arrays() | words)
+    fewer = {name: array for name, array in arrays.items() if name not in words}
+    with pytest.raises(InvalidModel, match="words"):
+        read_derivation(TEXTS.schema, fewer)
+
+
+def test_no_other_model_may_have_texts():
+    meta, arrays = TEXTS.to_state()
+    derived = {name for name in arrays if name.startswith("derivation/")}
+    kept = {name: array for name, array in arrays.items() if name not in derived}
+    with pytest.raises(InvalidModel, match="a text, in a model that reads none"):
+        model_from_state({**meta, "kind": "forest"}, kept)
 
 
 def test_missing_and_unknown_parts_are_refused():
@@ -99,7 +171,7 @@ def test_missing_and_unknown_parts_are_refused():
     fewer = {name: array for name, array in arrays.items() if name != "keys"}
     for other in (fewer, {**arrays, "more": arrays["rule"]}):
         with pytest.raises(InvalidModel):
-            Derivation.from_arrays(MODEL.schema, other)
+            read_derivation(MODEL.schema, other)
 
 
 def test_keys_that_nothing_is_derived_from_are_refused():
@@ -110,7 +182,7 @@ def test_keys_that_nothing_is_derived_from_are_refused():
     arrays["table_start"] = arrays["table_start"][: n + 1]
     arrays["tables"] = arrays["tables"][: arrays["table_start"][-1]]
     with pytest.raises(InvalidModel, match="nothing is derived"):
-        Derivation.from_arrays(MODEL.schema, arrays)
+        read_derivation(MODEL.schema, arrays)
 
 
 def test_trees_of_other_features_are_refused():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.reference.target_statistics import statistics
 
-from spinney.data.target_statistics import PRIOR_ROWS, TargetSums
+from spinney.data.target_statistics import PRIORS, STEPS, TargetSums
 
 
 def some_rows(seed, n_rows=300, n_levels=40):
@@ -15,20 +15,23 @@ def some_rows(seed, n_rows=300, n_levels=40):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("weighted", ["not", "whole", "any"])
-def test_rows_are_told_what_the_slow_twin_says(seed, weighted):
+@pytest.mark.parametrize("number", [0, 3])
+def test_rows_are_told_what_the_slow_twin_says(seed, weighted, number):
     codes, targets, weights = some_rows(seed)
     if weighted == "any":
         weights *= 0.3
     given = None if weighted == "not" else weights
-    sums = TargetSums.of(targets, given, seed=seed)
+    sums = TargetSums.of(targets, given, seed=seed).in_order(seed, number)
     told, of_levels = sums.at(codes, 50).before(), sums.at(codes, 50).of_levels()
-    for k in range(2):
-        ones = np.ones(len(codes)) if given is None else given
-        slow, mean, prior = statistics(codes, targets[:, k], ones, seed=seed, prior_rows=PRIOR_ROWS)
-        np.testing.assert_allclose(told[:, k], slow, rtol=1e-13, atol=1e-14)
+    ones = np.ones(len(codes)) if given is None else given
+    for k, (prior, target) in enumerate((p, t) for p in PRIORS for t in range(2)):
+        slow, mean = statistics(
+            codes, targets[:, target], ones, seed=seed, number=number, prior=prior, steps=STEPS
+        )
+        np.testing.assert_allclose(told[:, k], slow, rtol=1e-12, atol=1e-13)
         levels = [mean(code) for code in range(50)]
-        np.testing.assert_allclose(of_levels[:, k], levels, rtol=1e-13, atol=1e-14)
-        np.testing.assert_allclose(sums.prior[k], prior, rtol=1e-13)
+        np.testing.assert_allclose(of_levels[:, k], levels, rtol=1e-12, atol=1e-13)
+    assert told.shape[1] == of_levels.shape[1] == 2 * len(PRIORS)
 
 
 def test_no_row_is_told_its_own_target_or_those_behind_it():
@@ -48,10 +51,16 @@ def test_no_row_is_told_its_own_target_or_those_behind_it():
         assert not behind.any() or not np.array_equal(again[behind], told[behind])
 
 
-def test_levels_without_rows_are_told_the_mean_of_all():
+def test_levels_without_rows_are_told_the_mean_of_all_less_and_more():
     codes, targets, _ = some_rows(6)
     sums = TargetSums.of(targets, None, seed=0)
-    np.testing.assert_array_equal(sums.at(codes, 60).of_levels()[50], sums.prior)
+    told = sums.at(codes, 60).of_levels()[50]
+    np.testing.assert_allclose(sums.mean, targets.mean(axis=0), rtol=1e-13)
+    np.testing.assert_allclose(sums.deviation, targets.std(axis=0), rtol=1e-13)
+    np.testing.assert_array_equal(told[:2], sums.mean)
+    np.testing.assert_allclose(told[2:4], sums.mean - sums.deviation, rtol=1e-13)
+    np.testing.assert_allclose(told[4:], sums.mean + sums.deviation, rtol=1e-13)
+    np.testing.assert_array_equal(sums.at(codes, 60).of_nothing(), told)
     assert sums.at(codes, 60).counts()[50] == 0
 
 
@@ -61,7 +70,8 @@ def test_a_whole_weight_is_a_repetition_in_all_that_is_told_of_levels():
     weighted = TargetSums.of(targets, weights, seed=0)
     repeated = TargetSums.of(np.repeat(targets, times, axis=0), None, seed=0)
     again = np.repeat(codes, times)
-    assert weighted.prior.tobytes() == repeated.prior.tobytes()
+    assert weighted.mean.tobytes() == repeated.mean.tobytes()
+    assert weighted.deviation.tobytes() == repeated.deviation.tobytes()
     for one, other in (
         (weighted.at(codes, 40).of_levels(), repeated.at(again, 40).of_levels()),
         (weighted.at(codes, 40).counts(), repeated.at(again, 40).counts()),
@@ -77,8 +87,10 @@ def test_a_weighted_row_is_told_what_copies_are_that_do_not_see_each_other():
         place = np.flatnonzero(sums.order == row)[0]
         earlier = [r for r in sums.order[:place] if codes[r] == codes[row]]
         copies = np.repeat(earlier, weights[earlier].astype(int)) if earlier else []
-        mean = (targets[copies].sum(axis=0) if len(copies) else 0.0) + PRIOR_ROWS * sums.prior
-        np.testing.assert_allclose(told[row], mean / (len(copies) + PRIOR_ROWS), rtol=1e-12)
+        mean = ((targets[copies].sum(axis=0) if len(copies) else 0.0) + sums.mean) / (
+            len(copies) + 1
+        )
+        assert (abs(told[row][:2] - mean) <= sums.deviation / STEPS / 2 * (1 + 1e-9)).all()
 
 
 def test_the_order_depends_on_the_seed_and_on_nothing_else():
@@ -99,3 +111,17 @@ def test_targets_of_any_size_are_summed():
         np.testing.assert_allclose(
             sums.at(codes, 40).before() / scale, unit.at(codes, 40).before(), rtol=1e-9, atol=1e-12
         )
+
+
+def test_a_constant_target_is_told_as_it_is():
+    codes, targets, _ = some_rows(11)
+    told = TargetSums.of(np.full_like(targets, 0.1), None, seed=0).at(codes, 40).before()
+    np.testing.assert_array_equal(told, 0.1)
+
+
+def test_orders_of_a_seed_differ():
+    _, targets, _ = some_rows(12)
+    first = TargetSums.of(targets, None, seed=0)
+    orders = [first.order, *(first.in_order(0, number).order for number in (1, 2))]
+    assert np.array_equal(first.in_order(0, 0).order, first.order)
+    assert not any(np.array_equal(orders[a], orders[b]) for a, b in ((0, 1), (0, 2), (1, 2)))

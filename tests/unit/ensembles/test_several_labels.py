@@ -6,10 +6,11 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier as TheirForest
 from sklearn.metrics import accuracy_score
 from sklearn.tree import DecisionTreeClassifier as TheirTree
-from sklearn.utils import get_tags
+from sklearn.utils import compute_sample_weight, get_tags
 
 import spinney
 from spinney import DecisionTreeClassifier, ExtraTreesClassifier, RandomForestClassifier
@@ -39,6 +40,9 @@ def same_shares(ours, theirs, atol=1e-12):
         {"ccp_alpha": 0.006},
         {"class_weight": [{0: 1, 1: 3}, {0: 2, 1: 1, 2: 1, 3: 5}], "max_depth": 4},
         {"class_weight": "balanced", "max_depth": 4},
+        {"criterion": "entropy", "max_depth": 4},
+        {"criterion": "log_loss", "min_samples_leaf": 6, "ccp_alpha": 0.01},
+        {"criterion": "entropy", "max_leaf_nodes": 9},
     ],
 )
 def test_a_tree_is_that_of_scikit_learn(params):
@@ -48,7 +52,8 @@ def test_a_tree_is_that_of_scikit_learn(params):
     assert same_shares(ours.predict_proba(X), theirs.predict_proba(X))
     assert np.array_equal(ours.predict(X), theirs.predict(X))
     assert np.allclose(np.sort(ours.tree_.impurity), np.sort(theirs.tree_.impurity))
-    if "max_depth" not in params or params == {"max_depth": 3}:
+    in_order = "max_leaf_nodes" not in params  # theirs are numbered as they were split
+    if in_order and ("max_depth" not in params or params == {"max_depth": 3}):
         same = np.array_equal(ours.tree_.feature, theirs.tree_.feature)
         assert same or not params  # deep down several features cut a few rows alike
         near = np.abs(ours.feature_importances_ - theirs.feature_importances_).max()
@@ -188,10 +193,7 @@ def test_shapley_values_are_those_of_the_shares():
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"criterion": "entropy"}, "criterion='entropy' is offered for one label, but y has 2"),
-        ({"voting": "hard"}, "voting='hard' is about the classes of one label"),
-        ({"sampler": "stratified"}, "sampler='stratified'"),
-        ({"class_weight": "balanced_subsample"}, "class_weight='balanced_subsample'"),
+        ({"criterion": "dkm"}, "criterion='dkm' takes two classes, but column 1 of y has 4"),
         ({"class_weight": {0: 2}}, "Give a list of dicts, one for each column"),
         ({"class_weight": [{0: 2}]}, "number of elements in class_weight should match"),
         ({"class_weight": "balance"}, "Did you mean 'balanced'"),
@@ -201,8 +203,59 @@ def test_shapley_values_are_those_of_the_shares():
 def test_what_is_about_one_label_is_refused(params, words):
     with pytest.raises((InvalidInput, InvalidParameter), match=words):
         RandomForestClassifier(2, **params).fit(X, Y)
-    if "class_weight" not in params or params["class_weight"] == "balanced_subsample":
-        assert not get_tags(RandomForestClassifier(2, **params)).target_tags.multi_output
+    takes = get_tags(RandomForestClassifier(2, **params)).target_tags.multi_output
+    assert takes is ("monotonic_cst" not in params)
+
+
+@pytest.mark.parametrize("criterion", ["error", "twoing", "gain_ratio", "dkm", "hellinger"])
+def test_all_criteria_learn_several_labels(criterion):
+    tree = DecisionTreeClassifier(criterion=criterion).fit(X, YES)
+    assert np.array_equal(tree.predict(X), YES)
+    assert tree.tree_.impurity[0] > 0.3
+    assert np.all(tree.tree_.impurity[tree.tree_.children_left < 0] < 1e-12)
+    assert 1 < tree.pruned(alpha=0.02).get_n_leaves() < tree.get_n_leaves()
+    forest = RandomForestClassifier(20, criterion=criterion, random_state=0).fit(X, YES)
+    assert (forest.predict(X) == YES).mean() > 0.97
+
+
+def test_trees_vote_hard_for_each_label():
+    forest = RandomForestClassifier(15, voting="hard", random_state=0, max_depth=3).fit(X, Y)
+    votes = [tree.predict(X) for tree in forest.estimators_]
+    for label, shares in enumerate(forest.predict_proba(X)):
+        counted = [
+            [np.mean(own == c) for c in range(shares.shape[1])]
+            for own in np.array(votes)[:, :, label].T
+        ]
+        assert np.allclose(shares, counted)
+
+
+def test_strata_are_rows_with_the_same_labels():
+    forest = RandomForestClassifier(5, sampler="stratified", random_state=0).fit(X, Y)
+    kinds = Y[:, 0] * 4 + Y[:, 1]
+    for rows in forest.estimators_samples_:
+        assert np.array_equal(
+            np.bincount(kinds[rows], minlength=8), np.bincount(kinds, minlength=8)
+        )
+
+
+def test_every_tree_balances_each_label_by_its_rows(tmp_path):
+    params = {"class_weight": "balanced_subsample", "random_state": 0, "max_depth": 4}
+    forest = RandomForestClassifier(6, **params).fit(X, NAMES)
+    for rows, tree in zip(forest.estimators_samples_, forest.estimators_, strict=True):
+        weights = compute_sample_weight("balanced", Y, indices=rows)
+        counts = np.bincount(rows, minlength=len(X)) * weights
+        leaves = tree.apply(X)
+        for leaf in np.unique(leaves[rows]):
+            own = counts * (leaves == leaf)
+            wanted = np.bincount(Y[:, 1], own, 4) / own.sum()
+            assert tree.tree_.value[leaf, 1] == pytest.approx(wanted, abs=1e-3)
+    spinney.save(forest, tmp_path / "model.spn")
+    again = spinney.load(tmp_path / "model.spn")
+    assert again.model_ == forest.model_
+    again.set_params(warm_start=True, n_estimators=9).fit(X, NAMES)
+    assert again.model_ == RandomForestClassifier(9, **params).fit(X, NAMES).model_
+    with pytest.raises(InvalidInput, match="class weights"):
+        again.set_params(n_estimators=12).fit(X, NAMES.assign(wet=NAMES["wet"].to_numpy()[::-1]))
 
 
 def test_bags_that_count_rows_equally_often_know_no_classes():
@@ -222,6 +275,8 @@ def test_bad_labels_are_refused_with_their_column():
         DecisionTreeClassifier().fit(X, X[:, :2])
     with pytest.raises(InvalidInput, match="inconsistent numbers of samples"):
         DecisionTreeClassifier().fit(X, Y[:5])
+    with pytest.raises(InvalidInput, match="sparse multilabel-indicator for y is not supported"):
+        RandomForestClassifier().fit(X, sparse.csr_array(YES))
 
 
 def test_what_knows_one_label_says_so(tmp_path):

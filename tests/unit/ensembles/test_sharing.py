@@ -1,13 +1,18 @@
-"""One table for many fits: the models of copies, without the copies."""
+"""One table for many fits: the models of copies, read, binned and ranked once."""
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 
 import spinney
 from spinney.data.intake import read_table
 from spinney.ensembles.sharing import SharedTable, TableRows
-from spinney.errors import InvalidInput
+from spinney.ensembles.trees.growing import Counted
+from spinney.errors import InvalidInput, InvalidInputType
+from spinney.resampling.bags import Bags
+from spinney.trees.ranked import ForestSettings, TreeTarget
+from spinney.trees.settings import TreeSettings
 
 N = 600
 RNG = np.random.default_rng(0)
@@ -24,6 +29,15 @@ SAME = {
     "boosting": lambda: spinney.GradientBoostingRegressor(max_iter=20),
     "boosting with stopping": lambda: spinney.GradientBoostingRegressor(
         max_iter=30, early_stopping=True, random_state=3
+    ),
+    "boosting on drawn rows": lambda: spinney.GradientBoostingRegressor(
+        max_iter=20, subsample=0.5, random_state=1
+    ),
+    "boosting on large gradients": lambda: spinney.GradientBoostingRegressor(
+        max_iter=20, subsample=0.5, sampler="one_side", random_state=1
+    ),
+    "boosting by folds": lambda: spinney.GradientBoostingRegressor(
+        max_iter=20, early_stopping="cv", cv=3, random_state=1
     ),
     "absolute boosting": lambda: spinney.GradientBoostingRegressor(max_iter=20, loss="absolute"),
     "classes": lambda: spinney.GradientBoostingClassifier(max_iter=10),
@@ -137,11 +151,72 @@ def test_bins_and_ranks_are_made_once_for_everybody():
     shared = SharedTable(MANY)
     rows = shared.rows(TRAIN).recoded("from_dtype")[1]
     others = shared.rows(TEST).recoded("from_dtype")[1]
-    assert rows.binned(255, 1).bins is others.binned(255, 2).bins
-    assert rows.ranked(255, 1)._table is others.ranked(255, 1)._table
-    assert rows.binned(16, 1).bins is not others.binned(255, 1).bins
+    everything = shared.rows().recoded("from_dtype")[1]
+    assert everything.binned(255, 1).bins is everything.binned(255, 2).bins
+    assert everything.ranked(255, 1).native is everything.ranked(255, 2).native
+    assert [everything.ranked(255, n).n_threads for n in (1, 2)] == [1, 2]
+    assert rows.binned(255, 1).features is others.binned(255, 2).features
+    assert rows.ranked(255, 1).features is others.ranked(255, 1).features
+    assert rows.binned(16, 1).features is not others.binned(255, 1).features
     assert rows.recoded([0])[0] is others.recoded(np.array([0]))[0]
     assert rows.recoded([0])[0] != rows.recoded([1])[0]
+
+
+def test_bins_of_rows_are_those_they_have_among_all():
+    everything = SharedTable(MANY).rows().recoded("from_dtype")[1]
+    order = RNG.permutation(TRAIN)
+    assert np.array_equal(
+        everything.take(order).binned(255, 1).bins, everything.binned(255, 1).bins[order]
+    )
+
+
+@pytest.mark.parametrize("search", ["adaptive", "exact", "histogram", "random"])
+@pytest.mark.parametrize("kind", ["forest", "forest of classes"])
+def test_gathered_ranks_grow_the_trees_of_rows_that_count_once(kind, search):
+    """A tree on some rows is that on all of them, if the others count 0 times."""
+    source = SharedTable(np.where(MANY > 1.5, np.nan, MANY)).rows().recoded("from_dtype")[1]
+    rows, settings = RNG.permutation(TRAIN), ForestSettings(tree=TreeSettings(), search=search)
+    y = (CLASSES if "classes" in kind else NUMBERS).astype(float)
+
+    def grown(table, chosen, bags):
+        if "classes" in kind:
+            target = TreeTarget.of_classes(y[chosen], 3, None, criterion="gini")
+        else:  # the range of all rows is that of some, so their grids are the same
+            ends = y[chosen].clip(np.quantile(y[TRAIN], 0.1), np.quantile(y[TRAIN], 0.9))
+            target = TreeTarget.of_numbers(ends[:, None], None, criterion="squared", n_drawn=N)
+        return table.grow(target, settings, bags, range(1))
+
+    some = grown(source.take(rows).ranked(255, 1), rows, Bags(len(rows)))
+    among = Counted(np.isin(np.arange(N), rows).astype(np.uint32))
+    masked = grown(source.ranked(255, 1), np.arange(N), among)
+    for name, array in some.items():
+        assert np.array_equal(array, masked[name]), name
+
+
+def test_ranks_are_gathered_of_rows_that_are_there():
+    with pytest.raises(InvalidInput, match="not in the ranked table"):
+        SharedTable(FEW).rows().ranked(255, 1).take(np.array([0, N]), 1)
+
+
+@pytest.mark.parametrize("kind", ["boosting", "forest", "classes"])
+def test_the_order_of_rows_does_not_matter(kind):
+    shared, order = SharedTable(MANY), RNG.permutation(len(TRAIN))
+    model = SAME[kind]()
+    if "bootstrap" in model.get_params():
+        model.set_params(bootstrap=False)
+    y = target(model)[TRAIN]
+    first = model.fit(shared.rows(TRAIN), y).model_
+    assert model.fit(shared.rows(TRAIN[order]), y[order]).model_ == first
+
+
+@pytest.mark.parametrize("kind", ["boosting", "boosting with stopping", "classes", "forest"])
+def test_sparse_rows_train_the_model_of_dense_ones(kind):
+    few = np.where(FEW > 8, FEW, 0.0)
+    model, dense = SAME[kind](), SAME[kind]()
+    y = target(model)[TRAIN]
+    model.fit(SharedTable(scipy.sparse.csr_array(few)).rows(TRAIN), y)
+    dense.fit(SharedTable(few).rows(TRAIN), y)
+    assert np.array_equal(answers(model, few), answers(dense, few))
 
 
 def test_fits_do_not_copy_the_rows(monkeypatch):
@@ -191,6 +266,28 @@ def test_rows_are_a_table():
     assert isinstance(some, TableRows)
     assert np.array_equal(some.matrix, FEW[TRAIN[[3, 1]]])
     assert np.array_equal(shared.rows(np.arange(N) < 3).numbers, [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ([0, N], f"Row {N} among the rows of a shared table does not exist"),
+        ([3, -1], "Row -1 among the rows"),
+        ([0, 4, 4], "Row 4 stands 2 times .* a weight"),
+        ([], "There are no rows .* Choose at least one"),
+        (np.zeros(N, bool), "There are no rows"),
+        ([0.5, 1.0], "the type float64: expected one row of integers, or a mask of 600"),
+        (np.ones(5, bool), r"the shape \(5,\) and the type bool"),
+        ([[0, 1], [2, 3]], r"the shape \(2, 2\)"),
+    ],
+)
+def test_rows_that_cannot_be_chosen_are_told(numbers, said):
+    with pytest.raises((InvalidInput, InvalidInputType), match=said):
+        SharedTable(FEW).rows(numbers)
+
+
+def test_rows_may_be_a_slice():
+    assert SharedTable(FEW).rows(slice(3, 9, 2)).numbers.tolist() == [3, 5, 7]
 
 
 def test_rows_chosen_twice_are_copied():

@@ -187,7 +187,8 @@ def test_dates_durations_and_booleans_come_back_as_such():
         + X.span.dt.total_seconds() / 5000 * X.flag
         + (X.number.astype(int) == 3)
     )
-    fitted = GradientBoostingRegressor(max_iter=20, min_samples_leaf=5).fit(X, y)
+    fitted = GradientBoostingRegressor(max_iter=20, min_samples_leaf=5)
+    fitted.fit(X, y)
     found = verify(fitted, unused=list(X.columns), bounds=(None, 1.0))
     types = {"day": dt.datetime, "aware": dt.datetime, "span": dt.timedelta, "flag": bool}
     for claim in found.claims:

@@ -1,5 +1,7 @@
 """Proofs and counter-examples where trees split on features that were derived from those of X."""
 
+import datetime as dt
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -107,7 +109,7 @@ def test_a_date_that_is_told_in_parts_has_no_direction_that_can_be_decided():
     (claim,) = verify(dated, monotonic={"when": 1}).claims
     assert claim.verdict == "undecided"
     assert "date_features=False" in claim.evidence
-    plain = GradientBoostingRegressor(max_iter=5, random_state=0).fit(X, Y)
+    plain = GradientBoostingRegressor(max_iter=5, date_features=False, random_state=0).fit(X, Y)
     assert verify(plain, monotonic={"when": 1}).claims[0].verdict == "refuted"
 
 
@@ -132,3 +134,36 @@ def test_rows_can_be_narrowed_down_by_features_that_trees_see_as_they_are(fitted
     assert -1 <= claim.counter_example[0]["size"] <= 0
     with pytest.raises(InvalidInput, match=r"within\['town'\].* Leave it out, or fit with"):
         verify(fitted, within={"town": ["1"]}, bounds=(None, 0))
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        ("2024-03-01", "2024-03-09"),
+        ("2024-03-01 10:00:00.25", "2024-03-01 10:00:00.5"),
+        ("4100-01-01", None),
+        (None, "0040-01-01"),
+    ],
+    ids=str,
+)
+def test_rows_of_proofs_keep_to_the_dates_that_are_asked_about(ends):
+    dated = GradientBoostingRegressor(max_iter=10, random_state=0).fit(X, Y)
+    low, high = (None if end is None else dt.datetime.fromisoformat(end) for end in ends)
+    claims = verify(dated, bounds=(1e9, None), within={"when": (low, high)}).claims
+    for claim in claims:
+        assert claim.verdict == "refuted"
+        (row,) = claim.counter_example
+        assert low is None or low <= row["when"]
+        assert high is None or row["when"] <= high
+
+
+def test_a_bound_that_holds_for_some_dates_is_proved_for_them():
+    rng = np.random.default_rng(0)
+    days = rng.integers(0, 700, 2000)
+    when = pd.Timestamp("2023-01-01") + pd.to_timedelta(days, unit="D")
+    table = pd.DataFrame({"when": when, "x": rng.normal(size=2000)})
+    y = np.where(days < 365, 0.0, 5.0) + (when.day_of_week >= 5)
+    fitted = GradientBoostingRegressor(max_iter=40, random_state=0).fit(table, y)
+    early = {"when": (dt.datetime(2023, 1, 1), dt.datetime(2023, 12, 1))}  # noqa: DTZ001
+    assert verify(fitted, bounds=(None, 3.0), within=early).claims[0].verdict == "proved"
+    assert verify(fitted, bounds=(None, 3.0)).claims[0].verdict == "refuted"

@@ -1,5 +1,7 @@
 """Splits of single trees against the slow twin, for every criterion and every kind of search."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -79,14 +81,36 @@ def test_split_of_numbers_is_the_twins(criterion, table, min_leaf, categorical):
     check(tree, X, y, w, criterion, targets=y[:, np.newaxis], **limits)
 
 
+@pytest.mark.parametrize("criterion", sorted(NUMBER_CRITERIA))
 @examples
-@given(tables(), st.sampled_from(["exact", "adaptive"]), st.integers(2, 3))
-def test_split_of_several_numbers_is_the_twins(table, search, n_outputs):
+@given(tables(), st.sampled_from(["exact", "adaptive"]), st.integers(2, 3), st.booleans())
+def test_split_of_several_numbers_is_the_twins(criterion, table, search, n_outputs, categorical):
     X, y, w = table
     rng = np.random.default_rng(int(y.sum()))
     targets = np.column_stack([y, *rng.integers(0, 9, (n_outputs - 1, len(y)))]).astype(float)
-    tree = DecisionTreeRegressor(search=search)
-    check(tree, X, targets, w, "squared_error", targets=targets)
+    targets[0, 0] += not targets.any()
+    every = list(range(X.shape[1])) if categorical else []
+    tree = DecisionTreeRegressor(search=search, categorical_features=every)
+    spans = [slice(k, k + 1) for k in range(n_outputs)]
+    check(tree, X, targets, w, criterion, targets=targets, spans=spans, categorical=every)
+
+
+@pytest.mark.parametrize("criterion", sorted(CLASS_CRITERIA))
+@examples
+@given(tables(), st.sampled_from([1, 3]), st.booleans())
+def test_split_of_several_labels_is_the_twins(criterion, table, min_leaf, categorical):
+    X, y, w = table
+    most = 2 if CLASS_CRITERIA[criterion] in TWO else 3
+    rng = np.random.default_rng(int(y.sum()))
+    codes = [y.astype(int) % most, *rng.integers(0, (most, 2), (len(y), 2)).T]
+    codes = [np.unique(own, return_inverse=True)[1] for own in codes]
+    hot = [np.eye(own.max() + 1)[own] for own in codes]
+    ends = np.cumsum([0, *(own.shape[1] for own in hot)])
+    spans = [slice(a, b) for a, b in itertools.pairwise(ends)]
+    every = list(range(X.shape[1])) if categorical else []
+    limits = {"min_leaf": min_leaf if min_leaf > 1 else 0.0, "categorical": every, "spans": spans}
+    tree = DecisionTreeClassifier(min_samples_leaf=min_leaf, categorical_features=every)
+    check(tree, X, np.column_stack(codes), w, criterion, targets=np.hstack(hot), **limits)
 
 
 # Searches agree where they must
@@ -143,8 +167,23 @@ def test_one_random_cut_per_feature_lies_between_the_values(kind, criterion):
     assert nodes_of(other) != nodes_of(again)
     nodes = again.model_[0]
     inner = nodes.right >= 0
-    assert np.all((nodes.threshold[inner] >= 0) & (nodes.threshold[inner] < 39))
+    cuts = nodes.threshold[inner]  # at 39, or beyond, between values and missing ones
+    assert np.all((cuts >= 0) & ((cuts <= 39) | (cuts == np.inf)))
+    assert np.mean(cuts < 39) > 0.9
     assert again.score(X, y) > 0.9 or criterion in ("poisson", "absolute_error")
+
+
+@every_criterion
+def test_a_random_cut_tells_one_value_from_missing_ones(kind, criterion):
+    X = np.array([[np.nan, 5.0], [3.0, 5.0], [np.nan, 5.0], [3.0, np.nan]] * 3)
+    y = np.array([2, 1, 2, 1] * 3)
+    trees = (kind(criterion=criterion, splitter="random", random_state=s) for s in range(4))
+    for tree in trees:
+        assert np.array_equal(tree.fit(X, y).predict(X), y)
+        assert tree.get_n_leaves() == 2
+        assert not tree.model_[0].missing_left[0]
+    alone = kind(criterion=criterion, splitter="random").fit(X[:, 1:] * np.nan, y)
+    assert alone.get_n_leaves() == 1
 
 
 def test_limited_and_unlimited_growth_give_the_same_full_tree():

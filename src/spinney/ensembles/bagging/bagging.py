@@ -19,6 +19,7 @@ from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.forests.bag_keeper import BagKeeper
 from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import MedianTally, Tally
+from spinney.ensembles.forests.warm_start import check_same_draw
 from spinney.ensembles.parameters import (
     BaseLearner,
     Boolean,
@@ -184,12 +185,24 @@ class Bagging(OutOfBagCalibration, BagKeeper):
             or (new.n_given, new.recipe.n_rows) != (old.n_given, old.recipe.n_rows)
             or new.recipe.sampler != old.recipe.sampler
             or work.features != self._draws
+            or not self._draws_as_before(work)
         ):
             raise InvalidInput(
                 "warm_start=True goes on with the ensemble of an earlier fit, but X, y, the base "
                 "learner, the sampler or max_features are not those it was fitted with. Give the "
                 "same, or set warm_start=False to begin anew."
             )
+
+    def _draws_as_before(self, work: TreeRoad | MemberRoad) -> bool:
+        """Tell whether members that there are would be drawn again; refuse sizes and weights."""
+        old, new = self._known.recipe, work.known.recipe
+        check_same_draw(old, new, "the ensemble of an earlier fit, whose members")
+        last = len(self.model_) - 1
+        are_drawn = all(
+            np.array_equal(old.bags().counts(some), new.bags().counts(some))
+            for some in (range(1), range(last, last + 1))
+        )
+        return are_drawn and (isinstance(work, MemberRoad) or work.fits(self.model_))
 
     def _tally(self, work: TreeRoad | MemberRoad) -> Tally | None:
         """Make the judge of rows out of bags, if one is wanted."""

@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from spinney.ensembles.forests.rows import UNSIZED
+from spinney.ensembles.forests.rows import UNSIZED, check_draws
 from spinney.errors import CannotSave, InvalidInput, InvalidParameter
 from spinney.resampling.bags import Bags
 from spinney.resampling.bags_drawn import DrawnBags, WeighedBags
@@ -167,6 +167,7 @@ def _n_draws(sampler: str, max_samples: float | None, total: int) -> int:
         return max(1, int(SUBSAMPLE * total)) if sampler == "subsample" else total
     is_share = isinstance(max_samples, float | np.floating)
     n_draws = max(1, int(max_samples * total)) if is_share else int(max_samples)
+    check_draws(max_samples, n_draws)
     if sampler != "bootstrap" and n_draws > total:
         raise InvalidParameter(
             f"Effective max_samples={n_draws} must be <= n_samples={total} to be able to sample "

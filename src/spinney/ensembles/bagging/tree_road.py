@@ -33,14 +33,13 @@ from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import Tally, hear_trees
 from spinney.ensembles.forests.row_order import groups_by_content, row_keys, taken
 from spinney.ensembles.forests.rows import ForestRows
+from spinney.ensembles.forests.warm_start import leaves_hold
 from spinney.ensembles.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from spinney.ensembles.trees.growing import (
     CLASS_CRITERIA,
     NUMBER_CRITERIA,
-    ONE_TARGET,
     Scales,
     check_criterion,
-    why_one_target,
 )
 from spinney.ensembles.trees.limits import least_weight, n_drawn
 from spinney.errors import InvalidParameter
@@ -48,7 +47,7 @@ from spinney.model import Model, Policy, TreeForest
 from spinney.model.forest import Output, TreeSum, cut_tree, join_trees
 from spinney.model.median import MedianForest
 from spinney.progress import Progress
-from spinney.trees.impurity import class_decreases
+from spinney.trees.impurity import IMPURITIES, class_decreases
 from spinney.trees.pruning import weakest_links
 from spinney.trees.ranked import ForestSettings, OwnChoices, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
@@ -114,9 +113,21 @@ class TreeRoad:
         self._grown_for = self._target()
         self._settings = self._limits()
 
+    def fits(self, model: Any) -> bool:
+        """Tell whether the first tree of a model was grown on its bag of these rows."""
+        forest = _forest_of(model)
+        if self._job.params["aggregation"] == "soft" and _has_votes(forest):
+            raise InvalidParameter(
+                "warm_start=True with aggregation='soft' goes on with trees of an earlier fit that "
+                "vote, and whose shares of classes are not known any more. Set aggregation='hard' "
+                "as it was, or set warm_start=False to begin anew."
+            )
+        seen = self.bags.counts(range(1))[0] > 0
+        return leaves_hold(forest[:1], self.rows.reading.table, seen)
+
     def fit(self, members: range, before: Any, tally: Tally | None) -> Model:
         """Grow trees behind those there are; let them speak of the rows they did not see."""
-        parts = [] if before is None else [parts_of(_forest_of(before))]
+        parts = [] if before is None else [self._votes(parts_of(_forest_of(before)))]
         at_once = max(self._job.n_threads, CELLS_AT_ONCE // max(1, self.rows.recipe.n_rows))
         verbose = self._job.params["verbose"]
         with Progress(members.stop, "tree", first=members.start, verbose=verbose) as progress:
@@ -141,6 +152,10 @@ class TreeRoad:
         arrays = self._scales.restored(arrays)
         if self._tree["ccp_alpha"] > 0:
             arrays = self._pruned(arrays)
+        return self._votes(arrays)
+
+    def _votes(self, arrays: dict[str, AnyArray]) -> dict[str, AnyArray]:
+        """Make votes of the shares of classes, where members vote; votes stay what they are."""
         if self._job.params["aggregation"] == "hard":
             arrays["values"] = hard_votes(arrays["values"])
         return arrays
@@ -173,9 +188,7 @@ class TreeRoad:
             max_features=n_drawn(tree["max_features"], self.features.n_drawn),
             seed=self._job.seed,
         )
-        signs = tree_directions(
-            tree["monotonic_cst"], reading.schema, reading.target, tree["criterion"]
-        )
+        signs = tree_directions(tree["monotonic_cst"], reading.schema, reading.target)
         search = "random" if tree["splitter"] == "random" else tree["search"]
         return ForestSettings(tree=self._scales.limits(limits), search=search, directions=signs)
 
@@ -187,7 +200,8 @@ class TreeRoad:
             tree = cut_tree(arrays, number)
             falls = tree.gain / width
             if is_class:
-                falls = class_decreases(tree, CLASS_CRITERIA[self._tree["criterion"]])
+                criterion = CLASS_CRITERIA[self._tree["criterion"]]
+                falls = class_decreases(tree, IMPURITIES[criterion](tree.values), criterion)
             price = self._tree["ccp_alpha"] * tree.weight[0] * _SAME
             trees.append(cut_below(tree, weakest_links(tree, falls) <= price)[0])
         return join_trees(trees, width=width)
@@ -213,6 +227,12 @@ class TreeRoad:
             )
 
 
+def _has_votes(forest: TreeForest) -> bool:
+    """Tell whether nodes hold votes: those that were split have rows of more than one class."""
+    split = forest.arrays["values"][forest.arrays["right"] >= 0]
+    return len(split) > 0 and bool((split.max(axis=1) == 1.0).all())
+
+
 def _forest_of(model: Any) -> TreeForest:
     return model.trees if isinstance(model, MedianForest) else model
 
@@ -225,8 +245,6 @@ def _read(job: Job, tree: Mapping[str, Any], given: tuple[TableLike, Any, Any, A
         task=job.task,
         categorical_features=tree["categorical_features"],
         max_bins=tree["max_bins"],
-        multi_output=tree["criterion"] not in ONE_TARGET,
-        why_one=why_one_target(tree["criterion"]),
         n_threads=job.n_threads,
     )
     reading = read_rows(X, y, sample_weight, settings)

@@ -12,7 +12,6 @@ from spinney.ensembles.forests.forest import Forest
 from spinney.ensembles.forests.growing import hard_votes
 from spinney.ensembles.forests.uncertainty import standard_errors
 from spinney.ensembles.label_answers import logarithms
-from spinney.ensembles.trees.growing import ONE_TARGET
 from spinney.ensembles.trees.several_labels import SeveralLabels
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter, shorten
 from spinney.model.model import State
@@ -168,7 +167,8 @@ class NumberForest(RegressorMixin, Forest):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = self.criterion not in ONE_TARGET
+        tags.target_tags.multi_output = self.get_params(deep=False)["monotonic_cst"] is None
+        tags.target_tags.positive_only = self.criterion == "poisson"
         return tags
 
     def predict(

@@ -24,8 +24,7 @@ from spinney.ensembles.forests.paths import PassedNodes
 from spinney.ensembles.forests.rows import ForestRows, read_forest_rows
 from spinney.ensembles.forests.tree_views import TreeViews
 from spinney.ensembles.forests.warm_start import check_goes_on
-from spinney.ensembles.trees.growing import ONE_TARGET, why_one_target
-from spinney.ensembles.trees.several_labels import SeveralLabels, growing_parameters
+from spinney.ensembles.trees.several_labels import SeveralLabels
 from spinney.ensembles.uncertain.out_of_bag import OutOfBagCalibration
 from spinney.errors import InvalidParameter
 from spinney.model import Model, TreeForest
@@ -84,8 +83,7 @@ class Forest(OutOfBagCalibration, PassedNodes, BagKeeper):
             )
         seed = self._known.recipe.seed if goes_on else seed_from(params["random_state"])
         rows = read_forest_rows((X, y, sample_weight, groups), self._intake(), params, seed)
-        own = growing_parameters(params, rows.reading.target)
-        grower = make_grower(rows, own, self._n_threads())
+        grower = make_grower(rows, params, self._n_threads())
         if goes_on:
             self._check_same(rows, params)
         watch = self._watch(grower, params)
@@ -102,8 +100,6 @@ class Forest(OutOfBagCalibration, PassedNodes, BagKeeper):
             categorical_features=params["categorical_features"],
             class_weight=params.get("class_weight"),
             max_bins=params.get("max_bins", 255),
-            multi_output=params["criterion"] not in ONE_TARGET,
-            why_one=why_one_target(params["criterion"]),
             n_threads=self._n_threads(),
             several_labels=self._several_labels,
             keeps_classes=True,

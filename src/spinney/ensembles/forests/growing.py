@@ -14,12 +14,16 @@ from spinney.ensembles.forests.rules import (
     CLASS_CRITERIA,
     NOT_PRUNED,
     NUMBER_CRITERIA,
-    TWO_CLASS_CRITERIA,
 )
 from spinney.ensembles.sharing import ranks_of
-from spinney.ensembles.trees.growing import Scales, number_target
+from spinney.ensembles.trees.growing import (
+    Scales,
+    class_target,
+    number_target,
+)
 from spinney.ensembles.trees.limits import n_drawn
-from spinney.errors import InvalidInput, InvalidParameter, SmallWeights
+from spinney.ensembles.trees.several_labels import has_classes
+from spinney.errors import InvalidParameter, SmallWeights
 from spinney.model import Policy, TreeForest
 from spinney.model.forest import NODE_ARRAYS, Output, TreeSum, cut_tree, join_trees
 from spinney.resampling.bags import Bags
@@ -28,7 +32,6 @@ from spinney.trees.pruning import weakest_links
 from spinney.trees.ranked import (
     ForestSettings,
     OwnChoices,
-    RankedRows,
     RankedTable,
     TreeTarget,
 )
@@ -47,7 +50,7 @@ class Grower:
     """Everything the trees of a forest share."""
 
     rows: ForestRows
-    table: RankedTable | RankedRows
+    table: RankedTable
     target: TreeTarget
     settings: ForestSettings
     bags: Bags
@@ -77,7 +80,8 @@ class Grower:
         """Make a model of trees; they vote from here on, if votes are hard."""
         reading = self.rows.reading
         if self.votes_hard:
-            arrays = {**arrays, "values": hard_votes(arrays["values"])}
+            votes = hard_votes(arrays["values"], reading.target.spans())
+            arrays = {**arrays, "values": votes}
         return TreeForest.from_trees(
             TreeSum(arrays, np.zeros(self.target.width)),
             reading.schema,
@@ -92,14 +96,11 @@ class Grower:
         """Whether trees are told how often they count rows, rather than draw for themselves."""
         recipe = self.rows.recipe
         draws_itself = recipe.sampler in (None, "bootstrap") and recipe.classes is None
-        return isinstance(self.table, RankedRows) or not draws_itself
+        return not draws_itself
 
     def at_once(self) -> int:
         """Count the trees whose counts of rows fit into the room for them."""
-        room = CELLS_AT_ONCE
-        if isinstance(self.table, RankedRows):  # counted twice: here, and among the shared rows
-            room //= 2
-        return max(self.n_threads, room // max(1, self.rows.recipe.n_rows))
+        return max(self.n_threads, CELLS_AT_ONCE // max(1, self.rows.recipe.n_rows))
 
 
 def make_grower(rows: ForestRows, params: Mapping[str, Any], n_threads: int) -> Grower:
@@ -132,32 +133,10 @@ def feature_draws(rows: ForestRows, params: Mapping[str, Any]) -> FeatureDraws:
 
 def _target(reading: Reading, scales: Scales, criterion: str, bags: Bags) -> TreeTarget:
     near = scales.near_one(reading)
-    y, weights = near.y, near.weights
-    if reading.target.classes is not None:
-        n_classes = reading.target.n_outputs
-        if criterion in TWO_CLASS_CRITERIA and n_classes > 2:
-            raise InvalidInput(
-                f"criterion={criterion!r} takes two classes, but y has {n_classes}. Use 'gini' or "
-                "'entropy'."
-            )
-        own = CLASS_CRITERIA[criterion]
-        return TreeTarget.of_classes(y, n_classes, weights, criterion=own)
-    if criterion == "poisson":
-        _check_poisson(y)
-    return number_target(y, weights, NUMBER_CRITERIA[criterion], n_drawn=bags.most)
-
-
-def _check_poisson(y: AnyArray) -> None:
-    if (y < 0).any():
-        raise InvalidInput(
-            "Some value(s) of y are negative which is not allowed for Poisson regression. Give "
-            "counts or rates, or use criterion='squared_error'."
-        )
-    if not (y > 0).any():
-        raise InvalidInput(
-            "Sum of y is not strictly positive which is necessary for Poisson regression. Give "
-            "some positive number, or use criterion='squared_error'."
-        )
+    if has_classes(reading.target):
+        return class_target(near, CLASS_CRITERIA[criterion])
+    number = NUMBER_CRITERIA[criterion]
+    return number_target(near.y, near.weights, number, n_drawn=bags.most)
 
 
 def _settings(
@@ -191,9 +170,7 @@ def _settings(
         seed=rows.recipe.seed,
     )
     reading = rows.reading
-    signs = tree_directions(
-        params["monotonic_cst"], reading.schema, reading.target, params["criterion"]
-    )
+    signs = tree_directions(params["monotonic_cst"], reading.schema, reading.target)
     return ForestSettings(
         tree=scales.limits(tree),
         search=params.get("search", "random"),
@@ -230,8 +207,10 @@ def _limit(limit: float, total: float, *, least: int) -> float:
     return 0.0 if limit <= least else float(limit)
 
 
-def hard_votes(values: AnyArray) -> AnyArray:
+def hard_votes(values: AnyArray, spans: Sequence[slice] = ()) -> AnyArray:
     """Give a 1 to the first of the largest shares of each node, 0 to the others.
+
+    ``spans`` are the outputs of each label, where rows have several.
 
     Examples
     --------
@@ -240,7 +219,9 @@ def hard_votes(values: AnyArray) -> AnyArray:
            [1., 0.]])
     """
     votes = np.zeros_like(values)
-    votes[np.arange(len(values)), values.argmax(axis=1)] = 1.0
+    for span in spans or [slice(None)]:
+        of_label = votes[:, span]
+        of_label[np.arange(len(values)), values[:, span].argmax(axis=1)] = 1.0
     return votes
 
 

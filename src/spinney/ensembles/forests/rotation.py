@@ -81,8 +81,10 @@ class _RotationForest(Estimator):
             class_weight=params.get("class_weight"),
             n_threads=self._n_threads(),
         )
-        reading, _ = in_order_of_targets(read_rows(X, y, sample_weight, intake))
-        self._refuse_categories(reading)
+        given = read_rows(X, y, sample_weight, intake)
+        self._refuse_categories(given)
+        _refuse_infinities(given)
+        reading, _ = in_order_of_targets(given)
         growth = RotationGrowth(reading, self._plan(params, reading))
         with at_least(params["verbose"]):
             self._adopt(growth.forest())
@@ -120,6 +122,21 @@ class _RotationForest(Estimator):
             ),
             n_threads=self._n_threads(),
             policy=Policy(extra=params["extra_columns"]),
+        )
+
+
+def _refuse_infinities(reading: Reading) -> None:
+    """Refuse what has no place in a sum, by the row that was given."""
+    for column in reading.table.columns:
+        is_number = column.levels is None and column.values.dtype.kind == "f"
+        if not is_number or not np.isinf(column.values).any():
+            continue
+        row = int(np.isinf(column.values).argmax())
+        row = row if column.rows is None else column.rows[row]
+        row = row if reading.kept is None else reading.kept[row]
+        raise InvalidInput(
+            f"Column {column.name!r}, row {row}: infinite. A rotation adds features up; replace "
+            "infinities by a large number or by missing."
         )
 
 

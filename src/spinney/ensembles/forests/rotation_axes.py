@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from spinney.data.fixed_point import exact_sum
-from spinney.errors import InvalidInput
 from spinney.randomness import RowBits, Stream, random_bits
 from spinney.resampling.tickets import draw_tickets, rows_of_tickets, tickets_of_weights
 from spinney.trees.planes import Axes
@@ -27,17 +26,10 @@ class Scales:
     std: FloatArray
 
     @classmethod
-    def of_matrix(
-        cls, matrix: FloatArray, weights: FloatArray | None, names: tuple[str, ...]
-    ) -> "Scales":
-        """Measure the features; infinities have no place in a sum."""
+    def of_matrix(cls, matrix: FloatArray, weights: FloatArray | None) -> "Scales":
+        """Measure the features; none is infinite."""
         mean, std = np.zeros(matrix.shape[1]), np.ones(matrix.shape[1])
         for place, column in enumerate(matrix.T):
-            if np.isinf(column).any():
-                raise InvalidInput(
-                    f"Column {names[place]!r}, row {int(np.isinf(column).argmax())}: infinite. A "
-                    "rotation adds features up; replace infinities by a large number or by missing."
-                )
             is_there = ~np.isnan(column)
             own = np.ones(len(column)) if weights is None else weights
             if is_there.any():

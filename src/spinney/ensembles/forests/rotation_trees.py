@@ -48,7 +48,7 @@ class RotationGrowth:
         self._classes = None
         if reading.target.classes is not None:
             self._classes = reading.y.astype(np.uint32)
-        self._scales = Scales.of_matrix(self._matrix, reading.weights, reading.schema.names)
+        self._scales = Scales.of_matrix(self._matrix, reading.weights)
         self._scaled = ScaledRows(self._scales.scaled(self._matrix), self._classes, reading.weights)
         self._bags, self._target = self._rows()
 

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from spinney.data.keys import read_codes
+from spinney.data.sources.sparse import is_sparse
 from spinney.data.sources.vector import read_vector
 from spinney.data.weights import read_weights
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.forests.row_order import groups_by_content, row_keys, taken
-from spinney.ensembles.trees.several_labels import growing_parameters
+from spinney.ensembles.trees.growing import check_criterion
+from spinney.ensembles.trees.several_labels import has_classes, label_codes
 from spinney.errors import InvalidInput, InvalidParameter, nearest_names
-from spinney.resampling.bags_recipe import BagRecipe
+from spinney.resampling.bags_recipe import MOST_DRAWS, BagRecipe
 from spinney.resampling.bags_repeated import repetitions
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -60,8 +62,9 @@ def read_forest_rows(
     balances = params.get("class_weight") == "balanced_subsample"
     if balances:  # each tree by its own rows, or, if all trees have the same, at once
         settings = dataclasses.replace(settings, class_weight=None if sampler else "balanced")
+    _refuse_sparse_labels(y, settings)
     reading = read_rows(X, y, sample_weight, settings)
-    growing_parameters(params, reading.target)  # refuses ways to draw rows
+    check_criterion(reading, params["criterion"])
     n_given = len(reading.y) if reading.kept is None else len(read_vector(y, "y"))
     row_weights = read_weights(sample_weight, n_given)
     places = reading.kept
@@ -85,10 +88,18 @@ def read_forest_rows(
         block_length=params["block_length"] or max(1, round(len(reading.y) ** (1 / 3))),
         weights=None if by_trees else reading.weights,
         labels=labels,
-        classes=reading.y.astype(np.int32) if balances and sampler else None,
+        classes=_codes(reading) if balances and sampler else None,
     )
     tree_weights = reading.weights if by_trees else None
     return ForestRows(reading, recipe, tree_weights, row_weights, places, n_given)
+
+
+def _refuse_sparse_labels(y: Any, settings: IntakeSettings) -> None:
+    if settings.several_labels and is_sparse(y) and y.shape[1] > 1:
+        raise InvalidInput(
+            "sparse multilabel-indicator for y is not supported. Give a dense array of labels, for "
+            "instance y.toarray()."
+        )
 
 
 def _check_class_weight(given: Any) -> None:
@@ -136,6 +147,7 @@ def _n_draws(
         return total if sampler == "bootstrap" else max(1, int(_SUBSAMPLE * n_rows))
     is_share = isinstance(max_samples, float | np.floating)
     n_draws = max(1, int(max_samples * total)) if is_share else int(max_samples)
+    check_draws(max_samples, n_draws)
     if sampler == "subsample" and n_draws > n_rows:
         raise InvalidParameter(
             f"max_samples={max_samples!r} with sampler='subsample' asks for {n_draws} of {n_rows} "
@@ -144,17 +156,40 @@ def _n_draws(
     return n_draws
 
 
+def check_draws(max_samples: Any, n_draws: int) -> None:
+    """Refuse more draws than any tree can make."""
+    if n_draws > MOST_DRAWS:
+        raise InvalidParameter(
+            f"max_samples={max_samples!r} asks for {n_draws} rows per tree or member, and at most "
+            f"{MOST_DRAWS} can be drawn. Ask for fewer; a float is a share of the rows there are."
+        )
+
+
 def _labels(sampler: str | None, groups: Any, reading: Reading, n_given: int) -> AnyArray | None:
     """Give the strata or groups of rows as codes."""
     if sampler == "stratified":
-        if reading.target.classes is None:
+        if not has_classes(reading.target):
             raise InvalidParameter(
                 "sampler='stratified' draws within classes, and numbers have none. Use 'group' "
                 "with groups, or 'bootstrap'."
             )
-        return reading.y.astype(np.int32)
+        return _strata(_codes(reading))
     check_groups(sampler, groups)
     return None if groups is None else group_codes(groups, n_given, reading.kept)
+
+
+def _codes(reading: Reading) -> AnyArray:
+    """Give the codes of labels: (n_rows,), of several (n_rows, n_labels)."""
+    codes = label_codes(reading.y, reading.target).astype(np.int32)
+    return codes[:, 0] if codes.shape[1] == 1 else codes
+
+
+def _strata(codes: AnyArray) -> AnyArray:
+    """Give rows with the same labels the same code."""
+    if codes.ndim == 1:
+        return codes
+    found: AnyArray = np.unique(codes, axis=0, return_inverse=True)[1]
+    return found.reshape(-1).astype(np.int32)
 
 
 def check_groups(sampler: str | None, groups: Any) -> None:

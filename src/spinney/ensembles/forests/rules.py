@@ -32,7 +32,6 @@ CLASS_CRITERIA = {
     "gain_ratio": "gain_ratio",
 }
 """Criteria of classifiers, and what trees call them."""
-TWO_CLASS_CRITERIA = ("dkm", "hellinger")
 NOT_PRUNED = ("twoing", "hellinger", "gain_ratio")
 """Criteria whose gains are no decrease of something that adds up over leaves."""
 NUMBER_CRITERIA = {

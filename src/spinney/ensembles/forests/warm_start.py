@@ -28,7 +28,7 @@ def check_goes_on(model: TreeForest, known: Knowledge, rows: ForestRows) -> None
         and recipe.sampler == known.recipe.sampler
     )
     if same_data:
-        _check_same_draw(known.recipe, recipe)
+        check_same_draw(known.recipe, recipe, "the forest of an earlier fit, whose trees")
     if not same_data or not _first_tree_fits(model, rows):
         raise InvalidInput(
             "warm_start=True goes on with the forest of an earlier fit, but X, y, the number "
@@ -36,8 +36,9 @@ def check_goes_on(model: TreeForest, known: Knowledge, rows: ForestRows) -> None
         )
 
 
-def _check_same_draw(old: BagRecipe, new: BagRecipe) -> None:
-    goes_on = "warm_start=True goes on with the forest of an earlier fit, whose trees"
+def check_same_draw(old: BagRecipe, new: BagRecipe, whose: str) -> None:
+    """Refuse to draw rows in another way than before; ``whose`` bags were drawn is told."""
+    goes_on = f"warm_start=True goes on with {whose}"
     if new.n_draws != old.n_draws:
         raise InvalidParameter(
             f"{goes_on} drew {old.n_draws} rows each; with the present max_samples and weights it "
@@ -68,10 +69,13 @@ def _first_other(old: AnyArray | None, new: AnyArray | None) -> str | None:
         return None
     if old is None or new is None:
         return " (there were none)" if old is None else " (there are none now)"
-    other = np.flatnonzero(old != new)
-    if not len(other):
+    if old.shape != new.shape:
+        return f" (of shape {old.shape}, now {new.shape})"
+    other = old != new
+    if not other.any():
         return None
-    return f" for {len(other)} rows (one from {old[other[0]]:g} to {new[other[0]]:g})"
+    n_rows = np.count_nonzero(other.reshape(len(old), -1).any(axis=1))
+    return f" for {n_rows} rows (one from {old[other][0]:g} to {new[other][0]:g})"
 
 
 def _first_tree_fits(model: TreeForest, rows: ForestRows) -> bool:

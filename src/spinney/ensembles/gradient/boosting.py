@@ -23,7 +23,9 @@ from spinney.ensembles.gradient.callbacks import Callback, read_callbacks
 from spinney.ensembles.gradient.deriving import Deriving, settings_for
 from spinney.ensembles.gradient.fold_curve import FoldCurve, race_of_folds, rows_of_folds
 from spinney.ensembles.gradient.given import Given, stops_by_folds
+from spinney.ensembles.gradient.orders import N_ORDERS, with_orders
 from spinney.ensembles.gradient.plan import Plan, round_settings, with_tree_values
+from spinney.ensembles.gradient.reading_texts import with_texts
 from spinney.ensembles.gradient.rounds import Booster, RoundSettings, boost_rounds
 from spinney.ensembles.gradient.rows import (
     BoostingRows,
@@ -147,6 +149,7 @@ class GradientBoosting(BoostedAnswers):
         params, automatic = self._chosen(given, reading, loss)
         given.check(params)
         self._check_reading(reading, loss)
+        reading = with_texts(reading, params)
         reading = replace(reading, target=self._target(reading.target))
         seed = self._seed if self._goes_on() else self._draw_seed()
         settings = round_settings(params, reading.schema, loss, intake, seed=seed)
@@ -158,21 +161,23 @@ class GradientBoosting(BoostedAnswers):
             check_factors(factors)  # before anything is summed
         offset = given.offset_of(reading, loss.n_outputs)
         _check_scorer(params, offset)
-        deriving = Deriving.of(params, reading, settings.tree.monotone, seed)
+        n_orders = 1 if loss.compares_rows else N_ORDERS
+        deriving = Deriving.of(params, reading, settings.tree, seed, n_orders)
         if deriving is None:
-            rows = arrange_rows(reading, factors, held_out, intake, offset)
+            told = rows = arrange_rows(reading, factors, held_out, intake, offset)
         else:
-            reading, held_out, derived = deriving.apply(held_out)
+            reading, held_out, derived, others = deriving.apply(held_out)
             rows = replace(arrange_rows(reading, factors, held_out, intake, offset), **derived)
+            told = with_orders(rows, others, intake.n_threads)
             settings = settings_for(settings, derived["derivation"])
-        loss = given.loss_over(loss, reading, rows, intake.n_threads)
+        loss = given.loss_over(loss, rows, intake.n_threads)
         if not settings.leaves_count_rows:
             warn_of_small_weights(rows, settings.tree.min_samples_leaf)
         clock = Clock(began, params["time_budget"])
-        plan = Plan(params, reading.schema, rows, loss, settings, stops, clock, callbacks)
+        plan = Plan(params, reading.schema, told, loss, settings, stops, clock, callbacks)
         if not stops_by_folds(params):
             return plan, None, automatic
-        folds = rows_of_folds(rows, given.folds(params, reading, seed), reading.table)
+        folds = rows_of_folds(rows, given.folds(params, reading, seed))
         folds = folds if deriving is None else deriving.for_folds(folds, intake)
         return plan, folds, automatic
 

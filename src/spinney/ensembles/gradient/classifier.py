@@ -90,8 +90,9 @@ class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         category_encoding: str = "auto",
-        category_pairs: Any = None,
-        date_features: bool = False,
+        category_pairs: Any = "auto",
+        date_features: bool | str = "auto",
+        text_features: Any = "auto",
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         class_weight: Any = None,
@@ -138,6 +139,7 @@ class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
         self.category_encoding = category_encoding
         self.category_pairs = category_pairs
         self.date_features = date_features
+        self.text_features = text_features
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.class_weight = class_weight

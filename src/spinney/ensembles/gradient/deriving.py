@@ -18,17 +18,27 @@ from spinney.data.calendar import CalendarPart
 from spinney.data.derivation import Derivation, Derived, Rule, pair_keys
 from spinney.data.schema import FeatureSchema
 from spinney.data.table import Column, Kind, Table
-from spinney.data.target_statistics import TargetSums
+from spinney.data.target_statistics import LevelSums, TargetSums
+from spinney.data.texts import TextPart
 from spinney.ensembles.fitting import IntakeSettings, Reading
 from spinney.ensembles.gradient.labels import class_indicators
+from spinney.ensembles.gradient.orders import with_orders
+from spinney.ensembles.gradient.reading_texts import TextColumn
 from spinney.ensembles.gradient.rounds import RoundSettings
 from spinney.ensembles.gradient.rows import BoostingRows, HeldOut
 from spinney.errors import InvalidInput, InvalidParameter, nearest_names, shorten
+from spinney.trees.gradient import GradientTreeSettings
 from spinney.typing import AnyArray, FloatArray, IntArray
 
 _DATES = (Kind.DATE, Kind.DATETIME)
 _DAY = 86_400.0
-_EXPECTED_PAIRS = "expected None, 'all', or a list of pairs of features, such as [('a', 'b')]."
+_MOST_DATES = 5
+"""Of more dates there are too many pairs to derive the time between any two."""
+MOST_PAIRS = 50
+"""Pairs of categories that are looked at unasked: each costs as much as a feature or two."""
+_EXPECTED_PAIRS = (
+    "expected 'auto', None, 'all', or a list of pairs of features, such as [('a', 'b')]."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,15 +48,24 @@ class Deriving:
     reading: Reading
     encoded: tuple[tuple[int, ...], ...]
     """Features, and pairs of them, whose levels are told as statistics."""
-    keeps_sets: bool
-    """Whether features that are told as statistics may be split by sets of levels too."""
     parts: Mapping[int, tuple[CalendarPart, ...]]
     """The parts of each date that are derived."""
+    spans: tuple[tuple[int, ...], ...]
+    """Pairs of dates, the time between which is derived."""
+    texts: Mapping[int, TextColumn]
+    """Features that are texts; which words are counted is learnt from targets."""
     seed: int
+    n_orders: int = 1
+    """How many orders tell training rows of the rows before them."""
 
     @classmethod
     def of(
-        cls, params: Mapping[str, Any], reading: Reading, signs: Sequence[int] | None, seed: int
+        cls,
+        params: Mapping[str, Any],
+        reading: Reading,
+        tree: GradientTreeSettings,
+        seed: int,
+        n_orders: int = 1,
     ) -> "Deriving | None":
         """Choose what is derived; None if trees split on the features as they are."""
         schema = reading.schema
@@ -54,76 +73,100 @@ class Deriving:
         least = {"auto": MAX_VALUE_BINS + 1, "target": 0}.get(wish, np.inf)
         levels = [-1 if one is None else len(one) for one in schema.levels]
         encoded: list[tuple[int, ...]] = [(p,) for p, n in enumerate(levels) if n >= least]
-        encoded += read_pairs(params["category_pairs"], schema)
-        parts = {}
+        many = [p for (p,) in encoded if levels[p] > MAX_VALUE_BINS]
+        pairs = params["category_pairs"]
+        if isinstance(pairs, str) and pairs == "auto":
+            encoded += _usual_pairs(many, schema, tree.interactions)
+        else:
+            encoded += read_pairs(pairs, schema)
+        columns, parts = reading.table.columns, {}
         if params["date_features"]:
             parts = {
-                place: _parts(reading.table.columns[place])
+                place: _parts(columns[place])
                 for place, kind in enumerate(schema.kinds)
                 # A prediction that may only rise with a date must not fall with its month.
-                if kind in _DATES and not (signs and signs[place])
+                if kind in _DATES and not (tree.monotone and tree.monotone[place])
             }
-        if not encoded and not parts:
+        together = params["interaction_cst"] is None and len(parts) <= _MOST_DATES
+        spans = tuple(combinations(parts, 2)) if together else ()
+        texts = {
+            p: TextColumn(columns[p]) for p, kind in enumerate(schema.kinds) if kind is Kind.TEXT
+        }
+        if not (encoded or parts or texts):
             return None
-        return cls(reading, tuple(encoded), wish == "auto", parts, seed)
+        return cls(reading, tuple(encoded), parts, spans, texts, seed, n_orders)
 
     @property
     def looks_at_targets(self) -> bool:
         """Whether what is derived depends on the targets of the rows that train."""
-        return bool(self.encoded)
+        return bool(self.encoded or self.texts)
 
-    def learn(self, train: AnyArray | None) -> tuple[Derivation, Table]:
+    def learn(self, train: AnyArray | None) -> tuple[Derivation, Table, list[Table]]:
         """Learn from some rows, by their numbers, and derive the features of all; None: from all.
 
-        The rows that are learnt from are told of rows before them only.
+        The rows that are learnt from are told of rows before them only. Behind the table of all
+        rows stand tables of these rows alone, as they are told in the other orders.
         """
         reading = self.reading
         chosen = np.arange(len(reading.y)) if train is None else train
         weights = None if reading.weights is None else reading.weights[chosen]
-        sums = TargetSums.of(self._targets()[chosen], weights, seed=self.seed)
-        told: list[FloatArray | None] = []
+        first = TargetSums.of(self._targets()[chosen], weights, seed=self.seed)
+        orders = [first, *(first.in_order(self.seed, n) for n in range(1, self.n_orders))]
         features: list[Derived] = []
+        told: list[list[FloatArray] | None] = []  # of each feature, in each order
         keys: dict[tuple[int, ...], IntArray] = {}
         for places in self._sources():
             if places not in self.encoded:
-                made = self._as_it_is(places[0])
+                made = self._as_it_is(places[0], chosen)
                 features += made
                 told += [None] * len(made)
                 continue
             codes, known = self._codes(places, chosen)
             if len(places) == 2:
                 keys[places] = known
-            n = len(known)
-            at = sums.at(codes, n + 1)
-            of_level, before = at.of_levels(), at.before()
-            for number, prior in enumerate(sums.prior.tolist()):
-                table = np.insert(of_level[:, number], n, prior)
-                features.append(Derived(Rule.TARGET, places, number, table))
-                told.append(before[:, number])
-            table = np.insert(at.counts(), n, 0.0)
-            features.append(Derived(Rule.COUNT, places, 0, table))
-            told.append(None)
-            if self.keeps_sets and len(places) == 1:
-                features.append(Derived(Rule.COPY, places))
-                told.append(None)
+            sums = [of_order.at(codes, len(known) + 1) for of_order in orders]
+            made = self._statistics(places, sums[0], len(known))
+            features += made
+            before = [of_order.before() for of_order in sums]
+            told += [
+                [b[:, f.number] for b in before] if f.rule == Rule.TARGET else None for f in made
+            ]
+        features += [Derived(Rule.ELAPSED, places) for places in self.spans]
+        told += [None] * len(self.spans)
         derivation = Derivation(reading.schema, features, keys)
-        return derivation, _with_told(derivation.of_table(reading.table), told, chosen)
+        table = derivation.of_table(reading.table)
+        of_chosen = table.take(chosen)
+        tables = [_with_told(table, told, 0, chosen)]
+        tables += [
+            _with_told(of_chosen, told, number, slice(None)) for number in range(1, len(orders))
+        ]
+        return derivation, tables[0], tables[1:]
+
+    def _statistics(self, places: tuple[int, ...], sums: LevelSums, n_levels: int) -> list[Derived]:
+        """Make the features that are told of levels; unseen ones are as if without rows."""
+        of_level = np.insert(sums.of_levels(), n_levels, sums.of_nothing(), axis=0)
+        made = [
+            Derived(Rule.TARGET, places, number, table)
+            for number, table in enumerate(np.ascontiguousarray(of_level.T))
+        ]
+        made.append(Derived(Rule.COUNT, places, 0, np.insert(sums.counts(), n_levels, 0.0)))
+        return made
 
     def apply(
         self, held_out: AnyArray | HeldOut | None
-    ) -> tuple[Reading, AnyArray | HeldOut | None, dict[str, Any]]:
+    ) -> tuple[Reading, AnyArray | HeldOut | None, dict[str, Any], list[Table]]:
         """Derive the features of everything that was read.
 
-        Returns the reading and the held-out rows with derived tables, and what ``BoostingRows``
-        keep of the derivation.
+        Returns the reading and the held-out rows with derived tables, what ``BoostingRows``
+        keep of the derivation, and the training rows as other orders tell them.
         """
-        derivation, table = self.learn(training_rows(len(self.reading.y), held_out))
+        derivation, table, others = self.learn(training_rows(len(self.reading.y), held_out))
         inputs = [self.reading.table]
         if isinstance(held_out, HeldOut):
             inputs.append(held_out.table)
             held_out = replace(held_out, table=derivation.of_table(held_out.table))
         kept = {"derivation": derivation, "inputs": inputs}
-        return replace(self.reading, table=table), held_out, kept
+        return replace(self.reading, table=table), held_out, kept, others
 
     def for_folds(
         self, folds: Sequence[BoostingRows], settings: IntakeSettings
@@ -133,19 +176,24 @@ class Deriving:
             return list(folds)
         derived = []
         for rows in folds:
-            derivation, table = self.learn(rows.train.rows)
+            derivation, table, others = self.learn(rows.train.rows)
             reading = replace(self.reading, table=table)
             binned = reading.binner(settings, rows.train.rows).transform(
                 table, n_threads=settings.n_threads
             )
-            derived.append(replace(rows, binned=binned, derivation=derivation))
+            of_fold = replace(rows, binned=binned, derivation=derivation)
+            derived.append(with_orders(of_fold, others, settings.n_threads))
         return derived
 
     def _sources(self) -> list[tuple[int, ...]]:
         singles: list[tuple[int, ...]] = [(p,) for p in range(self.reading.schema.n_features)]
         return singles + [places for places in self.encoded if len(places) == 2]
 
-    def _as_it_is(self, place: int) -> list[Derived]:
+    def _as_it_is(self, place: int, train: AnyArray) -> list[Derived]:
+        if place in self.texts:
+            words = self.texts[place].words_to_count(self.reading, train)
+            counted = [Derived(Rule.WORD, (place,), word=word) for word in words]
+            return [*(Derived(Rule.TEXT + part, (place,)) for part in TextPart), *counted]
         parts = self.parts.get(place, ())
         copied = Derived(Rule.COPY, (place,))
         return [copied, *(Derived(Rule.CALENDAR + part, (place,)) for part in parts)]
@@ -169,11 +217,28 @@ class Deriving:
         return class_indicators(y, target)
 
 
+def _usual_pairs(
+    many: Sequence[int], schema: FeatureSchema, groups: Sequence[Sequence[int]] | None
+) -> list[tuple[int, ...]]:
+    """Pair features of many levels with all categories they may meet, unless that is too much."""
+    pairs = [
+        pair
+        for pair in combinations(_categorical(schema), 2)
+        if not set(pair).isdisjoint(many)
+        and (groups is None or any(set(pair) <= set(group) for group in groups))
+    ]
+    return list(pairs) if len(pairs) <= MOST_PAIRS else []
+
+
+def _categorical(schema: FeatureSchema) -> list[int]:
+    return [p for p, kind in enumerate(schema.kinds) if kind is Kind.CATEGORICAL]
+
+
 def read_pairs(given: Any, schema: FeatureSchema) -> list[tuple[int, ...]]:
     """Read ``category_pairs``: pairs of categorical features, by position or by name."""
     if given is None:
         return []
-    categorical = [p for p, kind in enumerate(schema.kinds) if kind is Kind.CATEGORICAL]
+    categorical = _categorical(schema)
     if isinstance(given, str):
         if given != "all":
             raise InvalidParameter(f"category_pairs={given!r}: {_EXPECTED_PAIRS}")
@@ -217,13 +282,19 @@ def _parts(column: Column) -> tuple[CalendarPart, ...]:
     return (*days, CalendarPart.HOUR) if np.any(known % _DAY) else days
 
 
-def _with_told(table: Table, told: Sequence[FloatArray | None], rows: AnyArray) -> Table:
+def _with_told(
+    table: Table,
+    told: Sequence[Sequence[FloatArray] | None],
+    order: int,
+    rows: AnyArray | slice,
+) -> Table:
+    """Replace what statistics say of these rows by what they are told in an order."""
     columns = []
-    for column, of_rows in zip(table.columns, told, strict=True):
+    for column, by_order in zip(table.columns, told, strict=True):
         changed = column
-        if of_rows is not None:
+        if by_order is not None:
             values = column.values.copy()
-            values[rows] = of_rows
+            values[rows] = by_order[order]
             changed = replace(column, values=values)
         columns.append(changed)
     return Table(table.n_rows, columns, names_given=table.names_given)

@@ -55,6 +55,7 @@ _NOT_OFFERED: Mapping[str, Any] = {
     "category_encoding": "sets",
     "category_pairs": None,
     "date_features": False,
+    "text_features": False,
     "unseen": "missing",
     "extra_columns": "error",
     "cv": None,

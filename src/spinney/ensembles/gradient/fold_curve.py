@@ -12,13 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from spinney.data.table import Table
 from spinney.ensembles.gradient.plan import Plan
 from spinney.ensembles.gradient.rounds import Booster, Diverged, RoundSettings
 from spinney.ensembles.gradient.rows import BoostingRows, Part
 from spinney.ensembles.gradient.stopping import Measure, StoppingRule
 from spinney.ensembles.gradient.sums import BoostedSum
-from spinney.ensembles.sharing import TableRows
 from spinney.errors import InvalidInput
 from spinney.model import Model
 from spinney.progress import follow
@@ -86,10 +84,8 @@ class Pace:
         return most / (most + self.longer * self.further)
 
 
-def rows_of_folds(rows: BoostingRows, folds: Sequence[Fold], table: Table) -> list[BoostingRows]:
+def rows_of_folds(rows: BoostingRows, folds: Sequence[Fold]) -> list[BoostingRows]:
     """Divide rows into what each fold learns from and what it tests."""
-    if isinstance(table, TableRows) and not table.are_all:
-        folds = [(table.numbers[train], table.numbers[test]) for train, test in folds]
     divided = []
     for train, test in folds:
         parts = [_part(rows, np.sort(numbers)) for numbers in (train, test)]

@@ -83,8 +83,7 @@ class Given:
     def loss_over(
         self,
         loss: Loss,
-        reading: Reading,  # noqa: ARG002 - losses that compare rows look at all of it
-        rows: BoostingRows,  # noqa: ARG002
+        rows: BoostingRows,  # noqa: ARG002 - losses that compare rows look at all of them
         n_threads: int,  # noqa: ARG002
     ) -> Loss:
         """Give the loss of these rows: most losses know each row by itself."""

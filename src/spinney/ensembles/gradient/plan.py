@@ -76,7 +76,7 @@ class Plan:
             return None
         uses_loss = not self.stops_early or params["scoring"] == "loss"
         twin = None if uses_loss else fitted_twin()
-        train = rows.train if uses_loss else few_rows(rows, rows.train, self.settings.seed)
+        train = rows.train if uses_loss else few_rows(rows, rows.told_first, self.settings.seed)
         rule = StoppingRule.of(params)
         return Watch(
             self.measure(train, twin) if looks else None,

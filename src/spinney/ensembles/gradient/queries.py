@@ -94,19 +94,13 @@ class GivenQueries(Given):
         """Give the queries: no fold divides one."""
         return self.known["train"], None
 
-    def loss_over(
-        self, loss: Loss, reading: Reading, rows: BoostingRows, n_threads: int
-    ) -> RankingLoss:
+    def loss_over(self, loss: Loss, rows: BoostingRows, n_threads: int) -> RankingLoss:
         """Give the loss of the queries of all rows, also of those that are only measured on."""
         if not isinstance(loss, RankingLoss):
             raise InvalidInput(f"{loss!r} is no loss of queries.")
         codes = self.known["train"]
         if len(rows.tables) == 2:
             codes = np.append(codes, self._validation_codes(rows, len(codes)))
-        elif isinstance(reading.table, TableRows) and not reading.table.are_all:
-            everywhere = np.full(rows.n_rows, -1)
-            everywhere[reading.table.numbers] = codes
-            codes = everywhere
         bins = rows.binned.dense(n_threads)
         return loss.over_rows(QueryRows.of(codes, rows.y, loss.gains, bins, n_threads))
 

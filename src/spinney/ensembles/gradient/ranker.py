@@ -100,13 +100,19 @@ class GradientBoostingRanker(QueryBoosting):
         Which features are categories.
     category_encoding : {"auto", "sets", "target"}
         "sets": splits send sets of levels left; beyond 255 levels the rarest share a bin. "target":
-        every level is told as the mean relevance of its rows and their weight; a training row is
-        told of rows before it only, in an order that ``random_state`` decides. "auto": both for
-        features of more than 255 levels, sets for all others.
-    category_pairs : None, "all" or list of pairs of positions or names
-        Pairs of categorical features whose levels are told together, as with "target".
-    date_features : bool
-        Whether year, month, day, weekday and hour of dates stand beside the dates themselves.
+        every level is told as means of the relevance of its rows and their weight; a training row
+        is told of rows before it only, in an order that ``random_state`` decides. "auto": "target"
+        for features of more than 255 levels, "sets" for all others.
+    category_pairs : None, "auto", "all" or list of pairs of positions or names
+        Pairs of categorical features whose levels are told together, as with "target". "auto":
+        those with a feature of more than 255 levels that is told so, if they are at most 50.
+    date_features : "auto" or bool
+        Whether year, month, day, weekday and hour of dates, and the time between two dates, stand
+        beside the dates themselves; "auto" does unless a constraint speaks of the date.
+    text_features : "auto", bool or list of names or positions
+        Columns of strings that are read as texts (length, words, digits, capitals, and how often
+        the words occur that tell most of the target) and not as categories. "auto" takes those
+        where most strings are different and have several words, True all, False none.
     monotonic_cst : None, sequence or dict
         1, -1 or 0 per feature, or by name: the prediction never falls, never rises, or may do both
         as the feature rises.
@@ -213,7 +219,8 @@ class GradientBoostingRanker(QueryBoosting):
         categorical_features: Any = "from_dtype",
         category_encoding: str = "auto",
         category_pairs: Any = None,
-        date_features: bool = False,
+        date_features: bool | str = "auto",
+        text_features: Any = "auto",
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         unseen: str = "missing",
@@ -263,6 +270,7 @@ class GradientBoostingRanker(QueryBoosting):
         self.category_encoding = category_encoding
         self.category_pairs = category_pairs
         self.date_features = date_features
+        self.text_features = text_features
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.unseen = unseen

@@ -14,6 +14,7 @@ from spinney.ensembles.gradient.rows import draw_held_out, weights_in_loss
 from spinney.errors import InvalidInput
 from spinney.losses import Loss
 from spinney.model import TreeForest
+from spinney.model.derived import DerivedForest
 from spinney.resampling.row_sampling import RowSample, SampledRows
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -97,7 +98,9 @@ def replay_round(
 def _model_before(fitted: GradientBoosting, settings: RoundSettings, number: int) -> TreeForest:
     """Give the sum that a round was added to: of earlier rounds, without those it left out."""
     n_outputs = fitted.n_trees_per_iteration_
-    earlier = fitted.model_[: number * n_outputs]
+    model = fitted.model_
+    trees = model.forest if isinstance(model, DerivedForest) else model
+    earlier = trees[: number * n_outputs]
     if settings.dropout.share == 0.0:
         return earlier
     weights = settings.dropout.weights_before(number, settings.seed)

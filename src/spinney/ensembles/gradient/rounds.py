@@ -16,7 +16,7 @@ from spinney.losses.loss import RowDerivatives
 from spinney.losses.vector_loss import VectorLoss
 from spinney.resampling.row_sampling import RowSample, RowSampling, SampledRows
 from spinney.trees.gradient import GradientGrower, GradientTreeSettings
-from spinney.typing import FloatArray
+from spinney.typing import AnyArray, FloatArray
 
 _WITH_OPTIMA = PointLoss | CustomLoss | VectorLoss
 """Losses that may know the optimum of the rows of a leaf."""
@@ -88,7 +88,7 @@ class Booster:
             n_threads=settings.n_threads,
         )
         self._at: RowDerivatives | None = None
-        self._sampled: list[tuple[BoostingRows, SampledRows]] = []
+        self._sampled: list[tuple[AnyArray | None, SampledRows]] = []
 
     def add_round(self, grown: BoostedSum, rows: BoostingRows) -> None:
         """Add one tree per output, each fitted to the derivatives at the scores so far.
@@ -108,7 +108,7 @@ class Booster:
         sample = settings.sampling.draw(
             number,
             settings.seed,
-            self._sampled_rows(rows),
+            self._sampled_rows(rows, number),
             (at.gradients, at.hessians),
             settings.n_threads,
         )
@@ -140,14 +140,15 @@ class Booster:
         for component, of_output in enumerate(scores.T):
             self._grower.add_trees(trees, last, np.array([weight]), component, of_output)
 
-    def _sampled_rows(self, rows: BoostingRows) -> SampledRows:
-        """Give what samplers know of the training rows, worked out once."""
+    def _sampled_rows(self, rows: BoostingRows, number: int) -> SampledRows:
+        """Give what samplers know of the rows whose turn it is, worked out once."""
+        candidates = rows.in_turn(number)
         if self.settings.sampling.sampler == "uniform":
-            return SampledRows(rows.n_rows, rows.train.rows)
-        known = next((known for of, known in self._sampled if of is rows), None)
+            return SampledRows(rows.n_rows, candidates)
+        known = next((known for of, known in self._sampled if of is candidates), None)
         if known is None:
-            known = SampledRows.of(rows.n_rows, rows.train.rows, rows.weights, rows.factors)
-            self._sampled.append((rows, known))
+            known = SampledRows.of(rows.n_rows, candidates, rows.weights, rows.factors)
+            self._sampled.append((candidates, known))
         return known
 
     def _change_leaves(self, grown: BoostedSum, rows: BoostingRows, sample: RowSample) -> None:

@@ -38,13 +38,6 @@ class Part:
         """Choose the entries of these rows."""
         return values if self.rows is None else values[self.rows]
 
-    def among(self, rows: AnyArray, n_rows: int) -> "Part":
-        """Give the same part of a larger table, in which its rows have other numbers."""
-        weights = np.zeros(n_rows)
-        weights[rows] = 1.0 if self.weights is None else self.weights
-        chosen = np.sort(self.take(rows)).astype(np.uint32)
-        return Part(chosen, weights, self.is_weighted)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOut:
@@ -78,11 +71,23 @@ class BoostingRows:
     """How ``tables`` were made of those of the user; None: they are those."""
     inputs: list[Table] = field(default_factory=list)
     """The tables of the user, where ``tables`` are derived."""
+    orders: tuple[AnyArray, ...] = ()
+    """Where training rows are told in several orders: their numbers in each one."""
 
     @property
     def n_rows(self) -> int:
         """Number of rows, of all parts."""
         return len(self.y)
+
+    def in_turn(self, number: int) -> AnyArray | None:
+        """Give the training rows of a round, in the order whose turn it is; None: all."""
+        return self.orders[number % len(self.orders)] if self.orders else self.train.rows
+
+    @property
+    def told_first(self) -> Part:
+        """The training rows as the first order tells them: each once."""
+        train = self.train
+        return replace(train, rows=self.orders[0]) if self.orders else train
 
     def table_of(self, part: Part) -> Table:
         """Choose the unbinned rows of a part, as the user gave them."""
@@ -128,40 +133,15 @@ def arrange_rows(
         sparse = replace(reading, table=without_zeros(reading.table, settings.n_threads))
         binner = sparse.binner(settings, train.rows)
         binned = binner.transform(sparse.table, n_threads=settings.n_threads)
-    arranged = BoostingRows(
+    return BoostingRows(
         reading.target, binned, [reading.table], y, weights, factors, train, validation, offset
     )
-    if isinstance(reading.table, TableRows):
-        return _among_shared(arranged, reading.table)
-    return arranged
 
 
 def targets_of(reading: Reading) -> FloatArray:
     """Give the targets of rows; (n_rows,), or a column for each if there are several."""
     y = reading.y.reshape(len(reading.y), -1)
     return y[:, 0] if y.shape[1] == 1 else y
-
-
-def _among_shared(rows: BoostingRows, table: TableRows) -> BoostingRows:
-    """Put rows at their places in the table they share bins with; the others take no part."""
-    tables = [table.whole]
-    if table.are_all:
-        return replace(rows, tables=tables)
-    n, numbers = table.n_shared, table.numbers
-    # Rows outside are never grown on. Their targets are that of some row that is, and their
-    # weights the smallest, so that they change neither a grid nor whether all weights are whole.
-    smallest = 1.0 if rows.weights is None else float(rows.weights.min())
-    validation = rows.validation
-    return replace(
-        rows,
-        tables=tables,
-        y=_spread(rows.y, table, rows.y[0]),
-        weights=None if rows.weights is None else _spread(rows.weights, table, smallest),
-        factors=None if rows.factors is None else _spread(rows.factors, table, 1.0),
-        offset=_spread_offset(rows.offset, table),
-        train=rows.train.among(numbers, n),
-        validation=None if validation is None else validation.among(numbers, n),
-    )
 
 
 def _compact(y: FloatArray, target: Target) -> AnyArray:
@@ -171,21 +151,6 @@ def _compact(y: FloatArray, target: Target) -> AnyArray:
     if target.classes is None:
         return np.asfortranarray(y)  # also of one column: contiguous
     return y.astype(np.uint8 if len(target.classes) <= 2 else np.int32)
-
-
-def _spread(values: AnyArray, table: TableRows, elsewhere: float | AnyArray) -> AnyArray:
-    everywhere = np.empty((table.n_shared, *values.shape[1:]), values.dtype, order="F")
-    everywhere[:] = elsewhere
-    everywhere[table.numbers] = values
-    return everywhere
-
-
-def _spread_offset(offset: FloatArray | None, table: TableRows) -> FloatArray | None:
-    if offset is None:
-        return None
-    everywhere = np.zeros((table.n_shared, offset.shape[1]), order="F")
-    everywhere[table.numbers] = offset
-    return everywhere
 
 
 def _with_own_table(

@@ -10,12 +10,12 @@ from spinney.data.binning import native_columns
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.label_answers import logarithms
 from spinney.ensembles.parameters import Checked, Choice, Rule
-from spinney.ensembles.trees.growing import CLASS_CRITERIA, NUMBER_CRITERIA, ONE_TARGET
-from spinney.ensembles.trees.several_labels import SeveralLabels, mean_gini
+from spinney.ensembles.trees.growing import CLASS_CRITERIA, NUMBER_CRITERIA
+from spinney.ensembles.trees.several_labels import SeveralLabels, mean_impurity
 from spinney.ensembles.trees.single_tree import TREE_RULES, SingleTree
 from spinney.errors import InvalidModel
 from spinney.model.model import State
-from spinney.trees.impurity import IMPURITIES, class_decreases, number_impurities
+from spinney.trees.impurity import class_decreases, number_impurities
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
 
@@ -162,15 +162,12 @@ class DecisionTreeClassifier(SeveralLabels, ClassifierMixin, SingleTree):
         return self._likeliest(self.predict_proba(X))
 
     def _node_impurities(self) -> FloatArray:
-        if self.model_.target.label_classes is not None:
-            return mean_gini(self.model_.target, self.model_[0].values)
-        return IMPURITIES[CLASS_CRITERIA[self.criterion]](self.model_[0].values)
+        model, criterion = self.model_, CLASS_CRITERIA[self.criterion]
+        return mean_impurity(model.target, model[0].values, criterion)
 
     def _decreases(self) -> FloatArray:
-        if self.model_.target.label_classes is not None:
-            gains: FloatArray = self.model_[0].gain
-            return gains
-        return class_decreases(self.model_[0], CLASS_CRITERIA[self.criterion])
+        summed = self._node_impurities() * self.n_outputs_
+        return class_decreases(self.model_[0], summed, CLASS_CRITERIA[self.criterion])
 
 
 class DecisionTreeRegressor(RegressorMixin, SingleTree):
@@ -180,8 +177,8 @@ class DecisionTreeRegressor(RegressorMixin, SingleTree):
     ``criterion`` is "squared_error" (also "friedman_mse", which chooses the same splits),
     "absolute_error" (leaves are medians; every cut is tried whatever ``search`` says, in O(n log n)
     per node and feature) or "poisson", half the Poisson deviance of counts and other numbers that
-    are not negative. Several targets (2-D ``y``) share one tree whose leaves are vectors, by
-    squared error only; scikit-learn offers the others for them too.
+    are not negative. Several targets (2-D ``y``) share one tree whose leaves are vectors; a split
+    lowers the mean over targets.
 
     Examples
     --------
@@ -240,7 +237,8 @@ class DecisionTreeRegressor(RegressorMixin, SingleTree):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = self.criterion not in ONE_TARGET
+        tags.target_tags.multi_output = self.monotonic_cst is None
+        tags.target_tags.positive_only = self.criterion == "poisson"
         return tags
 
     def predict(self, X: TableLike) -> FloatArray:

@@ -12,11 +12,12 @@ from spinney.ensembles.constraints import tree_directions
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.sharing import ranks_of
 from spinney.ensembles.trees.limits import tree_settings
+from spinney.ensembles.trees.several_labels import has_classes, label_codes, n_classes_of
 from spinney.errors import InvalidInput
 from spinney.model.forest import cut_tree
 from spinney.model.tree import Tree
 from spinney.resampling.bags import Bags
-from spinney.trees.ranked import ForestSettings, RankedRows, RankedTable, TreeTarget
+from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
 from spinney.typing import AnyArray, FloatArray
 
@@ -40,8 +41,6 @@ NUMBER_CRITERIA: Mapping[str, str] = {
 }
 """Names of criteria for numbers, and what the grower calls them."""
 _TWO_CLASSES = ("dkm", "exponential", "hellinger")
-ONE_TARGET = ("absolute_error", "poisson")
-"""Criteria that judge one number per row."""
 _FAR = 200
 """Exponents of two beyond which sums of squares may leave the range of floats."""
 _LARGEST = 1e300
@@ -56,19 +55,6 @@ class Grown:
     features: tuple[FeatureBins, ...]
 
 
-def why_one_target(criterion: str) -> str:
-    """Say why a criterion takes one target, and what to do; nothing if it takes several.
-
-    Examples
-    --------
-    >>> why_one_target("poisson")
-    "criterion='poisson' takes one output. Fit one model each, or use 'squared_error'."
-    """
-    if criterion not in ONE_TARGET:
-        return ""
-    return f"criterion={criterion!r} takes one output. Fit one model each, or use 'squared_error'."
-
-
 def grow_tree(reading: Reading, params: Mapping[str, Any], *, n_threads: int) -> Grown:
     """Grow one tree as an estimator's parameters say; values are shares of classes, or means."""
     check_criterion(reading, params["criterion"])
@@ -76,19 +62,17 @@ def grow_tree(reading: Reading, params: Mapping[str, Any], *, n_threads: int) ->
     search = "random" if params["splitter"] == "random" else params["search"]
     scales = Scales.of(reading, params["criterion"])
     limits = scales.limits(tree_settings(params, reading))
-    signs = tree_directions(
-        params["monotonic_cst"], reading.schema, reading.target, params["criterion"]
-    )
+    signs = tree_directions(params["monotonic_cst"], reading.schema, reading.target)
     settings = ForestSettings(tree=limits, search=search, directions=signs)
     arrays = _grown_arrays(rows, scales.near_one(reading), settings, params["criterion"])
     return Grown(cut_tree(scales.restored(arrays), 0), rows.features)
 
 
 def _grown_arrays(
-    rows: RankedTable | RankedRows, reading: Reading, settings: ForestSettings, criterion: str
+    rows: RankedTable, reading: Reading, settings: ForestSettings, criterion: str
 ) -> dict[str, AnyArray]:
     counts = None
-    if reading.target.task == "classification":
+    if has_classes(reading.target):
         counts = whole_counts(reading.weights)
     if counts is None:
         return rows.grow(tree_target(reading, criterion), settings, Bags(rows.n_rows), range(1))
@@ -133,7 +117,7 @@ class Scales:
     def of(cls, reading: Reading, criterion: str) -> "Scales":
         """Find them; 0 for numbers that are near enough."""
         weights = 0 if reading.weights is None else far_exponent(reading.weights)
-        if reading.target.task == "classification":
+        if has_classes(reading.target):
             return cls(weights)
         power = 2 if NUMBER_CRITERIA[criterion] == "squared" else 1
         return cls(weights, far_exponent(reading.y), power)
@@ -189,11 +173,15 @@ def _shifted(numbers: Any, exponent: int) -> Any:
 def tree_target(reading: Reading, criterion: str) -> TreeTarget:
     """Make whole numbers of what is to be learnt, for the grower of ranks."""
     weights = reading.weights
-    if reading.target.task == "classification":
-        codes, n_classes = reading.y.reshape(-1), reading.target.n_outputs
-        name = CLASS_CRITERIA[criterion]
-        return TreeTarget.of_classes(codes, n_classes, weights, criterion=name)
+    if has_classes(reading.target):
+        return class_target(reading, CLASS_CRITERIA[criterion])
     return number_target(reading.y, weights, NUMBER_CRITERIA[criterion])
+
+
+def class_target(reading: Reading, criterion: str) -> TreeTarget:
+    """Take the labels of rows, one or several; criterion: what the grower calls it."""
+    codes, n_classes = label_codes(reading.y, reading.target), n_classes_of(reading.target)
+    return TreeTarget.of_labels(codes, n_classes, reading.weights, criterion=criterion)
 
 
 def number_target(
@@ -207,25 +195,35 @@ def number_target(
 
 def check_criterion(reading: Reading, criterion: str) -> None:
     """Refuse a target that the criterion cannot judge."""
-    n_outputs = reading.target.n_outputs
-    if criterion in _TWO_CLASSES and n_outputs > 2:
-        raise InvalidInput(
-            f"criterion={criterion!r} takes two classes, but y has {n_outputs}. Use 'gini', "
-            "'entropy', 'twoing' or 'error'."
-        )
+    if criterion in _TWO_CLASSES:
+        _check_two_classes(reading, criterion)
     if criterion == "poisson":
         _check_counts(reading)
 
 
+def _check_two_classes(reading: Reading, criterion: str) -> None:
+    counts = n_classes_of(reading.target)
+    if max(counts) > 2:
+        where = "y" if len(counts) == 1 else f"column {int(np.argmax(counts))} of y"
+        raise InvalidInput(
+            f"criterion={criterion!r} takes two classes, but {where} has {max(counts)}. Use "
+            "'gini', 'entropy', 'twoing' or 'error'."
+        )
+
+
 def _check_counts(reading: Reading) -> None:
     if reading.y.min() < 0.0:
-        row = int(np.argmax(reading.y[:, 0] < 0.0))
+        row, column = np.argwhere(reading.y < 0.0)[0]
+        given = row if reading.kept is None else reading.kept[row]
+        place = f"row {given}" if reading.y.shape[1] == 1 else f"row {given}, column {column}"
         raise InvalidInput(
-            f"Some values of y are negative (the first in row {row}: {reading.y[row, 0]:g}), which "
-            "no Poisson distribution gives. Use 'squared_error', or counts."
+            "Some value(s) of y are negative which is not allowed for Poisson regression: the "
+            f"first is {reading.y[row, column]:g}, in {place}. Give counts or rates, or use "
+            "criterion='squared_error'."
         )
     if reading.y.max() <= 0.0:
         raise InvalidInput(
-            "The largest value of y is not positive, but the mean of a Poisson distribution is. "
-            "Use 'squared_error', or give a y that is not all zeros."
+            "Sum of y is not strictly positive which is necessary for Poisson regression: the "
+            "largest value of y is not positive, but the mean of a Poisson distribution is. Give "
+            "a y that is not all zeros, or use criterion='squared_error'."
         )

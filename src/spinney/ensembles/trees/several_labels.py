@@ -1,26 +1,17 @@
 """Trees and forests of several labels per row, each of classes of its own.
 
-A label is a 1 among zeros, and the Gini impurity of labels is the sum of the variances of these
-numbers: such trees grow as trees of several numbers do, and their leaves are shares of classes.
+The outputs of their leaves are the shares of the classes of the first label, then those of the
+second, and so on; a split gains what it gains for each label, added up.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from spinney.data.target import Target
 from spinney.ensembles.label_answers import LabelAnswers
-from spinney.errors import InvalidParameter
 from spinney.trees.impurity import IMPURITIES
-from spinney.typing import FloatArray
-
-_OF_ONE_LABEL: Mapping[str, tuple[str, ...]] = {
-    "voting": ("hard",),
-    "sampler": ("stratified",),
-    "class_weight": ("balanced_subsample",),
-}
-"""Words of parameters that are about the classes of one label."""
+from spinney.typing import AnyArray, FloatArray
 
 
 class SeveralLabels(LabelAnswers):
@@ -31,9 +22,7 @@ class SeveralLabels(LabelAnswers):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]  # of scikit-learn's classifiers
-        params = self.get_params(deep=False)
-        takes = params["criterion"] == "gini" and params["monotonic_cst"] is None
-        takes = takes and not any(_is_of_one_label(params, name) for name in _OF_ONE_LABEL)
+        takes = self.get_params(deep=False)["monotonic_cst"] is None
         tags.classifier_tags.multi_label = tags.target_tags.multi_output = takes
         return tags
 
@@ -46,31 +35,34 @@ class SeveralLabels(LabelAnswers):
         return [len(classes) for classes in self.classes_]
 
 
-def mean_gini(target: Target, values: FloatArray) -> FloatArray:
-    """Give the mean over labels of the Gini impurity of each node."""
-    of_labels = [IMPURITIES["gini"](values[:, span]) for span in target.spans()]
+def mean_impurity(target: Target, values: FloatArray, criterion: str) -> FloatArray:
+    """Give the impurity of the classes of each node; of several labels the mean over them."""
+    spans = target.spans() or [slice(None)]
+    of_labels = [IMPURITIES[criterion](values[:, span]) for span in spans]
     return np.asarray(np.mean(of_labels, axis=0))
 
 
-def _is_of_one_label(params: Mapping[str, Any], name: str) -> bool:
-    given = params.get(name)
-    return isinstance(given, str) and given in _OF_ONE_LABEL[name]
+def label_codes(y: AnyArray, target: Target) -> AnyArray:
+    """Give the codes of labels, (n_rows, n_labels), from them or from a 1 among zeros for each.
 
-
-def growing_parameters(params: Mapping[str, Any], target: Target) -> Mapping[str, Any]:
-    """Give the parameters by which trees of this target grow; refuse what it has no meaning for."""
+    Examples
+    --------
+    >>> target = Target.multi_classification((np.array(["ash", "fir"]), np.arange(3)))
+    >>> label_codes(np.array([[0.0, 1.0, 0.0, 0.0, 1.0]]), target)
+    array([[1, 2]])
+    """
     if target.label_classes is None:
-        return params
-    n_labels = len(target.label_classes)
-    for name in _OF_ONE_LABEL:
-        if _is_of_one_label(params, name):
-            raise InvalidParameter(
-                f"{name}={params[name]!r} is about the classes of one label, but y has {n_labels} "
-                f"columns. Leave {name} as it is by default, or fit a model for each column."
-            )
-    if params["criterion"] != "gini":
-        raise InvalidParameter(
-            f"criterion={params['criterion']!r} is offered for one label, but y has {n_labels} "
-            "columns. Use 'gini', or fit a model for each column."
-        )
-    return {**params, "criterion": "squared_error"}
+        return y.reshape(-1, 1).astype(np.int64)
+    return np.column_stack([y[:, span].argmax(axis=1) for span in target.spans()])
+
+
+def n_classes_of(target: Target) -> list[int]:
+    """Count the classes of each label."""
+    if target.label_classes is None:
+        return [target.n_outputs]
+    return [len(classes) for classes in target.label_classes]
+
+
+def has_classes(target: Target) -> bool:
+    """Tell whether rows have labels, one or several."""
+    return target.classes is not None or target.label_classes is not None

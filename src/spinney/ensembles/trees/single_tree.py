@@ -23,10 +23,9 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.ensembles.trees.arrays import TreeArrays, path_matrix
-from spinney.ensembles.trees.growing import ONE_TARGET, grow_tree, why_one_target
+from spinney.ensembles.trees.growing import grow_tree
 from spinney.ensembles.trees.limits import n_drawn
 from spinney.ensembles.trees.prunings import Pruning, stops_of
-from spinney.ensembles.trees.several_labels import growing_parameters
 from spinney.model import Model, Policy, TreeForest
 from spinney.model.forest import Output, TreeSum, join_trees, narrowest
 from spinney.trees.pruning import PruningPath, pruning_path, weakest_links
@@ -85,13 +84,10 @@ class SingleTree(Estimator):
         params = self.get_params(deep=False)
         intake = self._intake_settings(
             class_weight=params.get("class_weight"),
-            multi_output=params["criterion"] not in ONE_TARGET,
-            why_one=why_one_target(params["criterion"]),
             keeps_classes=True,
         )
         reading = read_rows(X, y, sample_weight, intake)
-        own = growing_parameters(params, reading.target)
-        grown = grow_tree(reading, own, n_threads=self._n_threads())
+        grown = grow_tree(reading, params, n_threads=self._n_threads())
         n_outputs = grown.tree.values.shape[1]
         self._adopt(
             TreeForest.from_trees(

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from spinney.data.calendar import CalendarPart, calendar_part
 from spinney.data.compatibility import conform_column
+from spinney.data.derivation import Rule
 from spinney.data.schema import FeatureSchema
 from spinney.data.sources.objects import is_missing, read_objects
 from spinney.data.table import Kind
@@ -16,7 +18,10 @@ from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter, sho
 from spinney.explain.choosing import find_place
 from spinney.explain.verification.cells import CategoryCells, CellSpace, FeatureCells, NumericCells
 
-UNDERIVED = "fit with category_encoding='sets', category_pairs=None and date_features=False"
+UNDERIVED = (
+    "fit with category_encoding='sets', category_pairs=None, date_features=False and "
+    "text_features=False"
+)
 """How trees come to see the features of X alone."""
 MAY_NOT_EXIST = f"no row found that has such derived features; {UNDERIVED}"
 """Why a claim stays open where a search is over derived features in any combination."""
@@ -38,6 +43,11 @@ def ordered_features(given: Any, schema: FeatureSchema, where: str) -> list[int]
     """Find features whose values have an order."""
     found = feature_positions(given, schema, where)
     for feature in found:
+        if schema.kinds[feature] is Kind.TEXT:
+            raise InvalidInput(
+                f"{where}: {schema.names[feature]!r} is text, and texts have no order. Ask about "
+                "numeric features."
+            )
         if schema.kinds[feature] is Kind.CATEGORICAL:
             raise InvalidInput(
                 f"{where}: {schema.names[feature]!r} is categorical, and categories have no order. "
@@ -105,7 +115,7 @@ def restricted(space: CellSpace, within: Any) -> CellSpace:
     schema, features = space.model.schema, list(space.features)
     for key, given in within.items():
         place = find_place(key, schema.names, "within")
-        number = space.plain_number(place)
+        number = space.ordered_number(place)
         if number is None:
             raise InvalidInput(
                 f"within[{schema.names[place]!r}]={given!r}: the trees know it by what was derived "
@@ -116,7 +126,27 @@ def restricted(space: CellSpace, within: Any) -> CellSpace:
             features[number] = _some_levels(cells, given, schema, place)
         else:
             features[number] = _some_numbers(cells, given, schema, place)
+            if space.plain_number(place) is None:
+                _narrow_years(space, place, features[number], features)
     return space.with_features(features)
+
+
+def _narrow_years(
+    space: CellSpace, place: int, dates: FeatureCells, features: list[FeatureCells]
+) -> None:
+    """Keep to the years of the dates that are asked about; other parts come again in any year."""
+    year = Rule.CALENDAR + CalendarPart.YEAR
+    for number, derived in enumerate(space.derivation.features):
+        cells = features[number]
+        if derived.rule != year or derived.places != (place,):
+            continue
+        if isinstance(cells, NumericCells) and isinstance(dates, NumericCells):
+            ends = calendar_part(np.array([dates.low, dates.high]), CalendarPart.YEAR)
+            low, high = np.where(np.isnan(ends), [-np.inf, np.inf], ends).tolist()
+            # Of moments that no calendar has, the year is missing.
+            features[number] = NumericCells(
+                cells.cuts, low, high, missing=bool(np.isnan(ends).any())
+            )
 
 
 def _some_numbers(

@@ -10,6 +10,7 @@ from spinney._native import _ext
 from spinney.data.calendar import CalendarPart
 from spinney.data.derivation import Derivation, Derived, Rule
 from spinney.data.table import Kind
+from spinney.data.texts import TextPart
 from spinney.model import TreeForest
 from spinney.model.derived import DerivedForest
 from spinney.model.leaf_rows import LeafRowForest
@@ -23,13 +24,18 @@ MISSING_BIN = 255
 _ALL_BINS = np.full(4, np.iinfo(np.uint64).max, np.uint64)
 
 
-_PARTS = {
-    CalendarPart.MONTH: (1.0, 12.0),
-    CalendarPart.DAY: (1.0, 31.0),
-    CalendarPart.WEEKDAY: (0.0, 6.0),
-    CalendarPart.HOUR: (0.0, 24.0),
+_RANGES = {
+    Rule.CALENDAR + CalendarPart.MONTH: (1.0, 12.0),
+    Rule.CALENDAR + CalendarPart.DAY: (1.0, 31.0),
+    Rule.CALENDAR + CalendarPart.WEEKDAY: (0.0, 6.0),
+    Rule.CALENDAR + CalendarPart.HOUR: (0.0, 24.0),
+    Rule.TEXT + TextPart.LENGTH: (0.0, np.inf),
+    Rule.TEXT + TextPart.WORDS: (0.0, np.inf),
+    Rule.TEXT + TextPart.DIGITS: (0.0, np.inf),
+    Rule.TEXT + TextPart.CAPITALS: (0.0, 1.0),
+    int(Rule.WORD): (0.0, np.inf),
 }
-"""The numbers that parts of dates can be."""
+"""The numbers that parts of dates and of texts can be, by rule."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,6 +141,19 @@ class CellSpace:
             return self.model.derivation.plain.get(feature)
         return feature
 
+    def ordered_number(self, feature: int) -> int | None:
+        """Give the feature of the trees that is one of the user as it is, or a date beside parts.
+
+        Rows whose date is within some ends have parts within all ends, so to leave the parts free
+        is to ask about more rows than are meant, and about all of these.
+        """
+        number = self.plain_number(feature)
+        if number is None and self.model.schema.kinds[feature] in (Kind.DATE, Kind.DATETIME):
+            made = enumerate(self.derivation.features)
+            copies = [n for n, f in made if f.rule == Rule.COPY and f.places == (feature,)]
+            return copies[0] if copies else None
+        return number
+
     def with_features(self, features: Sequence[FeatureCells]) -> "CellSpace":
         """Ask about other rows."""
         return replace(self, features=tuple(features))
@@ -201,13 +220,13 @@ def _feature_cells(forest: TreeForest, feature: int) -> FeatureCells:
 
 
 def _that_occur(cells: FeatureCells, derived: Derived) -> FeatureCells:
-    """Leave out numbers that no level and no date leads to."""
+    """Leave out numbers that no level, no date and no text leads to."""
     if isinstance(cells, CategoryCells) or derived.rule == Rule.COPY:
         return cells
     if derived.table is not None:  # missing and unseen levels have numbers, too
         low, high = float(derived.table.min()), float(derived.table.max())
         return NumericCells(cells.cuts, low, high, missing=False)
-    low, high = _PARTS.get(CalendarPart(derived.rule - Rule.CALENDAR), (-np.inf, np.inf))
+    low, high = _RANGES.get(derived.rule, (-np.inf, np.inf))
     return NumericCells(cells.cuts, low, high)
 
 

@@ -1,4 +1,4 @@
-"""Values of a feature that trees know by what was derived from it: levels, and moments."""
+"""Values of a feature that trees know by what was derived from it: levels, moments, texts."""
 
 import datetime as dt
 from collections.abc import Collection, Sequence
@@ -18,6 +18,8 @@ _HOURS = (0.5, 7.0, 13.0, 20.0)
 _DAY = 86_400.0
 _BEFORE = 100 * _DAY
 """How long before the first cut of a date the days begin."""
+_BETWEEN = 400
+"""Moments between the ends that a date is asked about."""
 _FIRST_DAY = 10_957 * _DAY
 """2000-01-01, where there is no cut."""
 _FARTHEST = 6e10
@@ -40,6 +42,8 @@ def nearest_values(
     derivation = space.derivation
     if not any(place in derived.places for derived in derivation.features):
         return [None]
+    if derivation.inputs.kinds[place] is Kind.TEXT:
+        return _nearest_texts(space, place, chosen)[:most]
     codes = _candidates(space, derivation, place)
     n_inside = np.zeros(len(codes), np.int64)
     for number, derived in enumerate(derivation.features):
@@ -50,19 +54,44 @@ def nearest_values(
     return [_shown(derivation, place, codes[one]) for one in order.tolist()]
 
 
+def _nearest_texts(space: CellSpace, place: int, chosen: Sequence[list[int]]) -> list[Any]:
+    """Write texts of the words that the cells demand, also in capitals; then some short ones."""
+    demanded = []
+    for number, derived in enumerate(space.derivation.features):
+        cells, wanted = space.features[number], chosen[number]
+        is_counted = derived.places == (place,) and derived.rule == Rule.WORD and wanted
+        if is_counted and isinstance(cells, NumericCells) and wanted[0] > cells.cell_of(0.0):
+            demanded.append(derived.word)
+    joined = " ".join(demanded)
+    return [*dict.fromkeys([joined, joined.upper(), *demanded, "", "A", "0"]), None]
+
+
 def _candidates(space: CellSpace, derivation: Derivation, place: int) -> FloatArray:
     """List codes of levels, with that of missing ones, or seconds since 1970."""
     if derivation.inputs.kinds[place] is Kind.CATEGORICAL:
         return np.append(np.arange(derivation.n_levels(place)), -1).astype(np.float64)
-    start, cuts = _FIRST_DAY, np.empty(0)
+    start, cuts, asked = _FIRST_DAY, np.empty(0), None
     for cells, derived in zip(space.features, derivation.features, strict=True):
         is_copy = derived.places == (place,) and derived.rule == Rule.COPY
+        if is_copy and isinstance(cells, NumericCells):
+            asked = cells
         if is_copy and isinstance(cells, NumericCells) and len(cells.cuts):
             cuts = cells.cuts[np.abs(cells.cuts) < _FARTHEST]
             start = float(np.floor(cells.cuts[0])) - _BEFORE
     days = min(max(start, -_FARTHEST), _FARTHEST) + _DAY * np.arange(_DAYS)
     moments = (days[:, np.newaxis] + 3600.0 * np.array(_HOURS)).ravel()
-    return np.concatenate([moments, np.floor(cuts), np.ceil(cuts), [np.nan]])
+    every = np.concatenate([moments, np.floor(cuts), np.ceil(cuts), [np.nan]])
+    return every if asked is None else _among(asked, every)
+
+
+def _among(asked: NumericCells, every: FloatArray) -> FloatArray:
+    """Keep the moments that are asked about; between close ends, some of those there are."""
+    low, high = max(asked.low, -_FARTHEST), min(asked.high, _FARTHEST)
+    every = np.concatenate([every, np.ceil(np.linspace(low, high, _BETWEEN)), [low, high]])
+    found: FloatArray = every[
+        (np.isnan(every) & asked.missing) | ((low <= every) & (every <= high))
+    ]
+    return found if len(found) else np.array([asked.low if asked.low > -np.inf else asked.high])
 
 
 def _is_inside(

@@ -153,7 +153,7 @@ def table_of(model: Verified, rows: Sequence[Row]) -> Table:
     columns = []
     for name, kind in zip(schema.names, schema.kinds, strict=True):
         values = [row[name] for row in rows]
-        if kind is Kind.CATEGORICAL:
+        if kind in (Kind.CATEGORICAL, Kind.TEXT):
             levels = list(dict.fromkeys(value for value in values if value is not None))
             codes = [MISSING if value is None else levels.index(value) for value in values]
             columns.append(Column.from_dictionary(name, np.array(codes, np.int32), levels))

@@ -1,5 +1,6 @@
 // From the values of a row to what trees split on, as spinney.data.derivation does it. A value is a
 // number, or the code of a category; NaN is missing, and UNSEEN a category that training did not know.
+// A text is itself, or null.
 const UNSEEN = -2;
 const MISSING = -1;
 const DAY = 86400;
@@ -30,13 +31,32 @@ function calendarPart(seconds, part) {
   return civil(days)[part];
 }
 
+// Words are letters, digits and underscores of any script, in lower case.
+function wordsOf(text) {
+  return text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+}
+
+const TEXT_PARTS = {
+  length: (text) => Array.from(text).length,
+  words: (text) => wordsOf(text).length,
+  digits: (text) => (text.match(/\p{Decimal_Number}/gu) ?? []).length,
+  capitals: (text) => (text ? (text.match(/\p{Uppercase}/gu) ?? []).length / Array.from(text).length : 0),
+};
+
+// Of a text, which is null where it is missing.
+function textPart(text, part, word) {
+  if (text === null) return NaN;
+  return part === "word" ? wordsOf(text).filter((other) => other === word).length : TEXT_PARTS[part](text);
+}
+
 class Derivation {
   constructor(described) {
-    this.features = described.map(({ of, how, bins, table, keys, levels }) => ({
+    this.features = described.map(({ of, how, bins, table, keys, levels, word }) => ({
       of,
       how,
       bins,
       levels,
+      word,
       table: table && unpack(table),
       places: keys && new Map(Array.from(unpack(keys), (key, place) => [key, place])),
     }));
@@ -46,12 +66,14 @@ class Derivation {
     return this.features.map((feature) => this.valueOf(feature, row));
   }
 
-  valueOf({ of, how, bins, table, places, levels }, row) {
+  valueOf({ of, how, bins, table, places, levels, word }, row) {
     const value = row[of[0]];
     if (how === "copy") {
       if (!bins) return value;
       return value >= 0 ? bins[value] : NaN;
     }
+    if (how === "elapsed") return row[of[1]] - value;
+    if (how === "word" || how in TEXT_PARTS) return textPart(value, how, word);
     if (how !== "table") return calendarPart(value, how);
     const codes = of.map((place) => (Number.isNaN(row[place]) ? MISSING : row[place]));
     const pair = places && (codes[0] - UNSEEN) * (levels - UNSEEN) + codes[1] - UNSEEN;
@@ -69,7 +91,7 @@ class Derivation {
   }
 
   hasParts(feature) {
-    return this.features.some(({ of, how }) => of[0] === feature && how !== "copy" && how !== "table");
+    return this.features.some(({ of, how }) => of.includes(feature) && how !== "copy" && how !== "table");
   }
 }
 

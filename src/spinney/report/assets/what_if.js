@@ -11,9 +11,12 @@ function startPanel(data) {
   const state = { row: 0, values: [], original: [], changed: new Set(), output: null };
   const controls = [];
 
-  // What the model is asked: numbers, and codes of categories; NaN for missing.
+  // What the model is asked: numbers, and codes of categories, NaN for missing; texts as they are.
   function rowValues(row) {
-    return rows.values.map((values) => (values[row] === null ? NaN : Number(values[row])));
+    return rows.values.map((values, feature) => {
+      if (features[feature].kind === "text") return values[row];
+      return values[row] === null ? NaN : Number(values[row]);
+    });
   }
 
   function likeliest(predictions) {
@@ -29,6 +32,7 @@ function startPanel(data) {
   function textOf(feature, value) {
     const { levels, kind, daily } = features[feature];
     if (value === null) return "missing";
+    if (kind === "text") return visible(value.length > 60 ? `${value.slice(0, 60)}…` : value);
     if (levels) return levels[value] ?? "(another category)";
     if (kind === "boolean" && (value === 0 || value === 1)) return value ? "true" : "false";
     if (kind === "date" || kind === "datetime") return isoOf(value, daily ? "date" : kind).replace("T", " ");
@@ -117,8 +121,18 @@ function startPanel(data) {
     };
   }
 
+  function textControl() {
+    const input = element("textarea", { rows: "3", placeholder: "missing", spellcheck: "false" });
+    return {
+      input,
+      show: (value) => { input.value = value ?? ""; },
+      read: () => (input.value === "" ? null : input.value),
+    };
+  }
+
   function controlOf(feature) {
     const { kind, levels } = features[feature];
+    if (kind === "text") return textControl();
     if (levels) return levelControl(feature);
     if (kind === "boolean") return booleanControl();
     if (kind === "date" || kind === "datetime") return timeControl(kind);
@@ -251,6 +265,10 @@ function startPanel(data) {
 
   function showCurve(feature) {
     const place = document.getElementById("curve");
+    if (features[feature].kind === "text") {
+      place.replaceChildren();
+      return;
+    }
     const known = rows.values[feature].filter((value) => value !== null);
     const own = known.map(Number).filter(Number.isFinite);
     const cuts = model.edgesOf(feature, Math.min(...own), Math.max(...own));

@@ -126,7 +126,7 @@ def _of_categories(column: Column, codes: AnyArray, train: AnyArray | None) -> C
     top = [(str(levels[k]), counts[k] / len(codes)) for k in order[:3] if counts[k]]
     shown = order[:N_BINS]
     others = None
-    if train is not None and len(train):
+    if train is not None and len(train) and column.kind is not Kind.TEXT:  # whose codes differ
         known = np.bincount(train[train >= 0], minlength=max(1, len(levels)))
         others = tuple((known[shown] / len(train)).tolist())
     n_present = int((codes >= 0).sum())

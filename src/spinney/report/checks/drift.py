@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2_contingency, kstwo
 
-from spinney.data.table import Column, Table
+from spinney.data.table import Column, Kind, Table
 from spinney.ensembles.gradient.classifier import GradientBoostingClassifier
 from spinney.report.scores.metrics import area_under_roc
 from spinney.report.subject import draw_rows
@@ -22,14 +22,15 @@ class ColumnDrift:
     name: str
     distance: float
     """From 0 (alike) to 1: the largest difference of the shares of rows up to some value; of
-    categories, half the sum of the differences of their shares. Missing is a value of its own."""
+    categories, half the sum of the differences of their shares; of texts, by their lengths.
+    Missing is a value of its own."""
     p_value: float
     """Chance of such a distance if rows of both tables are draws from the same."""
 
 
 def column_drifts(table: Table, train: Table) -> tuple[ColumnDrift, ...]:
     """Compare the columns of two tables of the same schema."""
-    pairs = zip(table.columns, train.columns, strict=True)
+    pairs = zip(map(_comparable, table.columns), map(_comparable, train.columns), strict=True)
     n_rows = table.n_rows, train.n_rows
     return tuple(_of_column(new, old, n_rows) for new, old in pairs)
 
@@ -41,7 +42,8 @@ def tell_apart(table: Table, train: Table, seed: int) -> float:
     """
     chosen = [draw_rows(part.n_rows, _MOST_ROWS, seed + k) for k, part in enumerate((train, table))]
     columns = [
-        _numbers(old, new, chosen) for old, new in zip(train.columns, table.columns, strict=True)
+        _numbers(_comparable(old), _comparable(new), chosen)
+        for old, new in zip(train.columns, table.columns, strict=True)
     ]
     X = np.column_stack(columns)
     y = np.repeat([0, 1], [len(rows) for rows in chosen])
@@ -52,6 +54,14 @@ def tell_apart(table: Table, train: Table, seed: int) -> float:
     booster.fit(X[learns], y[learns])
     scores = booster.predict_proba(X[~learns])[:, 1]
     return area_under_roc(y[~learns].astype(float), scores)
+
+
+def _comparable(column: Column) -> Column:
+    """Give the lengths of texts, as each table has texts of its own; all else as it is."""
+    if column.kind is not Kind.TEXT or column.levels is None:
+        return column
+    lengths = np.array([*(len(str(text)) for text in column.levels.values), np.nan])
+    return Column(column.name, Kind.NUMERIC, lengths[column.values])
 
 
 def _numbers(old: Column, new: Column, chosen: list[AnyArray]) -> FloatArray:

@@ -1,10 +1,11 @@
 """Rows that occur twice: within a table, and in two tables."""
 
+import hashlib
 from dataclasses import dataclass
 
 import numpy as np
 
-from spinney.data.table import Column, Table
+from spinney.data.table import Column, Kind, Table
 from spinney.typing import AnyArray
 
 _ODD = 0x9E3779B97F4A7C15
@@ -56,12 +57,19 @@ def find_repeats(table: Table, target: AnyArray | None, train: Table | None) -> 
 def _bits(column: Column, n_rows: int) -> AnyArray:
     """Give the values of a column as integers: equal numbers have equal ones."""
     values = column.dense(n_rows)
+    if column.kind is Kind.TEXT and column.levels is not None:  # its codes are of this table alone
+        texts = [_text_bits(str(text)) for text in column.levels.values]
+        return np.array([*texts, _MISSING], np.uint64)[values]
     if column.levels is not None:
         return values.astype(np.int64).view(np.uint64)
     numbers = values.astype(np.float64) + 0.0  # minus zero becomes zero
     bits: AnyArray = numbers.view(np.uint64).copy()
     bits[np.isnan(numbers)] = _MISSING
     return bits
+
+
+def _text_bits(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
 def _mixed(keys: AnyArray) -> AnyArray:

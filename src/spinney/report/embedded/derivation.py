@@ -5,8 +5,7 @@
 
 from typing import Any
 
-from spinney.data.calendar import CalendarPart
-from spinney.data.derivation import Derivation, Rule
+from spinney.data.derivation import Derivation, Rule, part_of
 from spinney.model import TreeForest
 from spinney.model.derived import DerivedForest
 from spinney.report.embedded.model import category_bins, packed
@@ -22,7 +21,8 @@ def embed_derivation(model: TreeForest | DerivedForest) -> list[dict[str, Any]]:
 
     ``copy`` of a category has its bins. A ``table`` has a number for each level, or pair of levels,
     then one for unknown ones and one for missing ones; ``keys`` are the known pairs, and
-    ``levels`` is how many the second feature has.
+    ``levels`` is how many the second feature has. Everything else is a part of a date or a text,
+    ``elapsed`` between two dates, or the count of a ``word``.
     """
     if isinstance(model, TreeForest):
         places = range(model.schema.n_features)
@@ -55,8 +55,13 @@ def _copied(trees: TreeForest, number: int, place: int) -> dict[str, Any]:
 def _made(derivation: Derivation, number: int) -> dict[str, Any]:
     feature = derivation.features[number]
     made: dict[str, Any] = {"of": list(feature.places)}
+    part = part_of(feature.rule)
+    if part is not None:
+        return made | {"how": part.name.lower()}
+    if feature.rule == Rule.ELAPSED:
+        return made | {"how": "elapsed"}
     if feature.table is None:
-        return made | {"how": CalendarPart(feature.rule - Rule.CALENDAR).name.lower()}
+        return made | {"how": "word", "word": feature.word}
     made |= {"how": "table", "table": packed(feature.table)}
     if len(feature.places) == 1:
         return made

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from spinney.data.table import Column
+from spinney.data.table import Column, Kind
 from spinney.explain import shap_values
+from spinney.explain.grids import labels_of
 from spinney.explain.reading import raw_output_names
 from spinney.model import TreeForest
 from spinney.model.derived import DerivedForest
@@ -85,9 +86,11 @@ def too_many_levels(subject: Subject) -> bool:
 def _values(column: Column, n_rows: int) -> list[Any]:
     """Give codes of levels, or numbers; null where missing, text where JSON has no number.
 
-    The code of a level that training did not know is negative.
+    The code of a level that training did not know is negative. Texts are themselves.
     """
     values = column.dense(n_rows)
+    if column.kind is Kind.TEXT:
+        return list(labels_of(column))
     if column.levels is not None:
         return [None if code == -1 else code for code in values.tolist()]
     return _plain(values.astype(np.float64))

@@ -89,7 +89,12 @@ def _of_derived(forest: TreeForest | DerivedForest) -> list[tuple[object, object
     features = forest.derivation.features
     n_own = sum(feature.rule == Rule.COPY for feature in features)
     text = f"{len(features)} features: {n_own} as they are, {len(features) - n_own} derived from"
-    return [("Trees split on", f"{text} them (statistics of categories, parts of dates)")]
+    return [
+        (
+            "Trees split on",
+            f"{text} them (statistics of categories, parts of dates, words of texts)",
+        )
+    ]
 
 
 def _of_forest(forest: TreeForest | DerivedForest) -> list[tuple[object, object]]:

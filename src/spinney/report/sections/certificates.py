@@ -64,7 +64,7 @@ def _monotone(subject: Subject, ranking: AnyArray) -> tuple[list[Claim], list[st
     ordered = [
         int(place)
         for place in ranking
-        if kinds[place] is not Kind.CATEGORICAL and int(place) in subject.used
+        if kinds[place] not in (Kind.CATEGORICAL, Kind.TEXT) and int(place) in subject.used
     ][:_MOST_FEATURES]
     if len(raw_output_names(subject.fitted)) > 1:
         return [], []  # of several classes hardly anything is monotone in all of them

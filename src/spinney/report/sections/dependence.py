@@ -31,7 +31,9 @@ def dependence_section(subject: Subject, ranking: AnyArray) -> Section:
         names = raw_output_names(subject.fitted)
     except SpinneyError as problem:
         return Section("dependence", "Dependence", tag("p", f"Nothing is drawn. {problem}"))
-    chosen = [int(f) for f in ranking[:_MOST_FEATURES] if int(f) in subject.used]
+    kinds = subject.model.schema.kinds
+    ranked = [int(f) for f in ranking[:_MOST_FEATURES] if int(f) in subject.used]
+    chosen = [f for f in ranked if kinds[f] is not Kind.TEXT]
     most = rows_to_ask(subject.trees, _POINTS * len(chosen), _MOST_ROWS)
     rows = subject.draw(most, stream=4)
     output, what = _output(subject, names)
@@ -42,6 +44,8 @@ def dependence_section(subject: Subject, ranking: AnyArray) -> Section:
         f"they are. Thin lines: {_CURVES} rows, moved to the same mean, so that lines which are "
         "not parallel show interactions; marks on the axis: tenths of the rows."
     )
+    if len(chosen) < len(ranked):
+        lead += " Texts are not drawn: there is no end of values to set them to."
     return Section("dependence", "Dependence", figures(*drawn), lead)
 
 

@@ -3,16 +3,12 @@
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor as TheirForest
-from sklearn.exceptions import DataConversionWarning
-from sklearn.utils import get_tags
 
 from spinney import (
-    BaggingRegressor,
     DecisionTreeRegressor,
     ExtraTreesRegressor,
     RandomForestRegressor,
 )
-from spinney.errors import InvalidInput
 
 RNG = np.random.default_rng(6)
 X = RNG.standard_normal((240, 4))
@@ -68,21 +64,3 @@ def test_missing_values_categories_and_out_of_bag_answers():
     assert forest.oob_prediction_.shape == Z.shape
     assert forest.feature_importances_.argmax() in (0, 1)
     assert max(tree.get_n_leaves() for tree in forest.estimators_) <= 9
-
-
-@pytest.mark.parametrize("criterion", ["absolute_error", "poisson"])
-@pytest.mark.parametrize(
-    "kind", [RandomForestRegressor, ExtraTreesRegressor, DecisionTreeRegressor, BaggingRegressor]
-)
-def test_several_outputs_are_refused_and_tags_say_so(kind, criterion):
-    alone = kind is not BaggingRegressor
-    one, several = (
-        kind(criterion=c) if alone else kind(DecisionTreeRegressor(criterion=c))
-        for c in (criterion, "squared_error")
-    )
-    assert not get_tags(one).target_tags.multi_output
-    assert get_tags(several).target_tags.multi_output
-    with pytest.raises(InvalidInput, match=f"criterion='{criterion}' takes one output"):
-        one.fit(X, np.abs(np.c_[Z, Z]))
-    with pytest.warns(DataConversionWarning, match="column-vector"):
-        one.fit(X, np.abs(Z)[:, None])

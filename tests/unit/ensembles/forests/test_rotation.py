@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from spinney import RotationForestClassifier, RotationForestRegressor
 from spinney.ensembles.forests.rotation_axes import (
@@ -56,7 +57,7 @@ def test_subsets_partition_the_features():
 
 
 def test_rotated_features_hold_all_of_the_scaled_table():
-    scales = Scales.of_matrix(X, None, tuple("abcde"))
+    scales = Scales.of_matrix(X, None)
     rows = ScaledRows(scales.scaled(X), SLANTED.astype(int), None)
     axes = rotated_axes(rows, scales, size=3, seed=4)
     sums = axes.project(X)
@@ -67,7 +68,7 @@ def test_rotated_features_hold_all_of_the_scaled_table():
 
 
 def test_random_combinations_are_even_and_of_different_features():
-    scales = Scales.of_matrix(X, None, tuple("abcde"))
+    scales = Scales.of_matrix(X, None)
     axes = random_axes(3000, scales, size=3, seed=0)
     assert all(len(set(row)) == 3 for row in axes.feature.tolist())
     weights = axes.normal * scales.std[axes.feature]
@@ -79,7 +80,7 @@ def test_random_combinations_are_even_and_of_different_features():
 def test_scales_are_means_and_deviations_of_what_is_there():
     table = np.where(RNG.random(X.shape) < 0.2, np.nan, X)
     weights = RNG.integers(1, 4, len(X)).astype(float)
-    scales = Scales.of_matrix(table, weights, tuple("abcde"))
+    scales = Scales.of_matrix(table, weights)
     repeated = np.repeat(table, weights.astype(int), axis=0)
     assert np.allclose(scales.mean, np.nanmean(repeated, axis=0))
     assert np.allclose(scales.std, np.nanstd(repeated, axis=0))
@@ -211,6 +212,11 @@ def test_categories_and_infinities_are_refused_by_name():
         RotationForestClassifier().fit(table, [0, 1])
     with pytest.raises(InvalidInput, match="'x1', row 0: infinite"):
         RotationForestClassifier().fit([[1.0, np.inf], [2.0, 3.0]], [0, 1])
+    far = np.arange(40.0).reshape(20, 2)
+    far[13, 1] = -np.inf  # by the row that was given, in whatever order rows are drawn
+    for table in (far, sparse.csc_array(far)):
+        with pytest.raises(InvalidInput, match="'x1', row 13: infinite"):
+            RotationForestRegressor().fit(table, -far[:, 0], np.arange(20) % 7)
     with pytest.raises(InvalidParameter, match=r"rotation='pcs'.*Did you mean 'pca'"):
         RotationForestClassifier(rotation="pcs").fit(X, SLANTED)
 

@@ -17,7 +17,9 @@ def test_columns_that_bins_cannot_hold_are_told_as_statistics():
     X, y = table()
     fitted = booster().fit(X, y)
     assert isinstance(fitted.model_, DerivedForest)
-    names = ("town (target)", "town (count)", "town", "kind", "size")
+    of_town = tuple(f"town (target {k})" for k in range(3))
+    of_pair = tuple(f"town and kind (target {k})" for k in range(3))
+    names = (*of_town, "town (count)", "kind", "size", *of_pair, "town and kind (count)")
     assert fitted.model_.forest.schema.names == names
     assert list(fitted.feature_names_in_) == list(X.columns)
     assert fitted.n_features_in_ == 3
@@ -33,27 +35,30 @@ def test_few_levels_stay_sets_and_the_model_is_a_plain_forest():
 def test_every_category_is_told_as_a_statistic_on_request():
     X, y = table(n_levels=20)
     fitted = booster(category_encoding="target").fit(X, y)
-    assert fitted.model_.forest.schema.names[2:4] == ("kind (target)", "kind (count)")
+    assert fitted.model_.forest.schema.names[4:8] == (
+        *(f"kind (target {k})" for k in range(3)),
+        "kind (count)",
+    )
 
 
 def test_more_than_two_classes_have_a_statistic_each():
     X, y = table()
     labels = np.digitize(y, [-0.5, 0.5])
     fitted = GradientBoostingClassifier(max_iter=5, random_state=0).fit(X, labels)
-    names = fitted.model_.forest.schema.names[:4]
-    assert names == (*(f"town (target {k})" for k in range(3)), "town (count)")
+    names = fitted.model_.forest.schema.names[:10]
+    assert names == (*(f"town (target {k})" for k in range(9)), "town (count)")
     shares = np.sum([f.table for f in fitted.model_.derivation.features[:3]], axis=0)
-    np.testing.assert_allclose(shares, 1.0)
+    np.testing.assert_allclose(shares, 1.0, atol=3 / 16)  # each is rounded
     assert fitted.predict_proba(X).shape == (len(X), 3)
 
 
 def test_several_outputs_have_a_statistic_each_and_quantiles_share_one():
     X, y = table()
     both = booster().fit(X, np.column_stack([y, -2 * y]))
-    assert both.model_.forest.schema.names[:2] == ("town (target 0)", "town (target 1)")
+    assert both.model_.forest.schema.names[5:7] == ("town (target 5)", "town (count)")
     assert both.predict(X).shape == (len(X), 2)
     levels = booster(loss="quantile", quantile=[0.1, 0.9]).fit(X, y)
-    assert levels.model_.forest.schema.names[:2] == ("town (target)", "town (count)")
+    assert levels.model_.forest.schema.names[2:4] == ("town (target 2)", "town (count)")
     assert (np.diff(levels.predict(X), axis=1) >= 0).all()
 
 
@@ -106,7 +111,29 @@ def test_pairs_find_what_neither_feature_tells():
     paired = booster(**params, category_pairs=[("b", "a")]).fit(X[:15_000], y[:15_000])
     assert alone < 0.3
     assert paired.score(X[15_000:], y[15_000:]) > 0.85
-    assert paired.model_.forest.schema.names[4:] == ("a and b (target)", "a and b (count)")
+    assert paired.model_.forest.schema.names[10:] == ("a and b (target 2)", "a and b (count)")
+
+
+def pairs_of(fitted):
+    return {f.places for f in fitted.model_.derivation.features if len(f.places) == 2}
+
+
+def test_features_of_many_levels_are_paired_with_all_categories_unasked():
+    X, y = table()
+    X["form"] = X["kind"] + "!"
+    assert pairs_of(booster().fit(X, y)) == {(0, 1), (0, 3)}
+    assert pairs_of(booster(category_encoding="target").fit(X, y)) == {(0, 1), (0, 3)}
+    assert not pairs_of(booster(category_pairs=None).fit(X, y))
+    assert isinstance(booster(category_encoding="sets").fit(X, y).model_, TreeForest)
+    apart = [["town", "kind", "size"], ["form"]]
+    assert pairs_of(booster(interaction_cst=apart).fit(X, y)) == {(0, 1)}
+
+
+def test_too_many_pairs_are_left_to_the_user():
+    X, y = table(600)
+    X = X.assign(**{f"kind {k}": X["kind"] for k in range(50)})
+    assert len(pairs_of(booster(max_iter=1).fit(X.drop(columns="kind"), y))) == 50
+    assert not pairs_of(booster(max_iter=1).fit(X, y))
 
 
 def test_a_pair_that_training_did_not_know_is_told_the_mean():
@@ -150,7 +177,7 @@ def test_dates_without_hours_have_no_hour():
     [
         ("al", "category_pairs='al'"),
         (3, "category_pairs=3"),
-        ([("town",)], "expected None, 'all'"),
+        ([("town",)], "expected 'auto', None, 'all'"),
         ([("town", "town")], "two different categorical features"),
         ([("town", "size")], "Categorical are 'town', 'kind'|Categorical are"),
         ([("town", "kin")], "Did you mean 'kind'"),

@@ -1,0 +1,101 @@
+"""Trees and forests of several numbers per row, by every criterion."""
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeRegressor as TheirTree
+from sklearn.utils import get_tags
+from tests.properties.test_determinism import available_sets, instruction_set
+
+import spinney
+from spinney import (
+    BaggingRegressor,
+    DecisionTreeRegressor,
+    ExtraTreesRegressor,
+    RandomForestRegressor,
+)
+from spinney.errors import InvalidInput
+
+RNG = np.random.default_rng(8)
+X = RNG.standard_normal((200, 4)).round(1)
+X[::11, 2] = np.nan
+COUNTS = RNG.poisson(np.exp(np.c_[X[:, 0], X[:, 1] / 2, X[:, 3] / 3])).astype(float)
+CRITERIA = ("squared_error", "friedman_mse", "absolute_error", "poisson")
+every_criterion = pytest.mark.parametrize("criterion", CRITERIA)
+
+
+@every_criterion
+@pytest.mark.parametrize(
+    "params", [{"max_depth": 2}, {"max_depth": 3, "min_samples_leaf": 9}, {"max_leaf_nodes": 7}]
+)
+@pytest.mark.filterwarnings("ignore:.*friedman_mse.*:FutureWarning")
+def test_a_tree_is_that_of_scikit_learn(criterion, params):
+    full, numbers = np.nan_to_num(X), COUNTS + np.random.default_rng(0).random(COUNTS.shape)
+    ours = DecisionTreeRegressor(criterion=criterion, **params).fit(full, numbers)
+    theirs = TheirTree(criterion=criterion, random_state=0, **params).fit(full, numbers)
+    assert np.allclose(ours.predict(full), theirs.predict(full))
+    assert np.allclose(np.sort(ours.tree_.impurity), np.sort(theirs.tree_.impurity))
+
+
+@every_criterion
+@pytest.mark.parametrize("kind", [RandomForestRegressor, ExtraTreesRegressor])
+def test_models_are_the_same_for_threads_instructions_and_repeated_rows(kind, criterion):
+    settings = {"n_estimators": 6, "criterion": criterion, "bootstrap": False, "random_state": 0}
+    settings |= {"max_features": 2, "min_samples_leaf": 3}
+    times = RNG.integers(1, 4, len(X))
+    weighted = kind(**settings, n_jobs=1).fit(X, COUNTS, times)
+    repeated = kind(**settings).fit(np.repeat(X, times, axis=0), np.repeat(COUNTS, times, axis=0))
+    assert np.array_equal(weighted.predict(X), repeated.predict(X))
+    for name in available_sets():
+        with instruction_set(name):
+            assert kind(**settings, n_jobs=2).fit(X, COUNTS, times).model_ == weighted.model_
+
+
+@every_criterion
+def test_forests_answer_out_of_bag_are_saved_and_bagged(criterion, tmp_path):
+    forest = RandomForestRegressor(40, criterion=criterion, oob_score=True, random_state=0)
+    forest.fit(X, COUNTS)
+    assert forest.oob_prediction_.shape == COUNTS.shape
+    assert forest.oob_score_ > 0.05
+    assert get_tags(forest).target_tags.multi_output
+    spinney.save(forest, tmp_path / "model.spn")
+    assert np.array_equal(spinney.load(tmp_path / "model.spn").predict(X), forest.predict(X))
+    bagged = BaggingRegressor(DecisionTreeRegressor(criterion=criterion), 8, random_state=0)
+    assert get_tags(bagged).target_tags.multi_output
+    assert bagged.fit(X, COUNTS).predict(X).shape == COUNTS.shape
+
+
+def test_the_same_number_twice_grows_the_tree_of_one():
+    for criterion in CRITERIA:
+        tree = DecisionTreeRegressor(criterion=criterion, max_depth=5)
+        one = tree.fit(X, COUNTS[:, 0]).predict(X)
+        two = tree.fit(X, COUNTS[:, [0, 0]]).predict(X)
+        assert np.array_equal(two, np.c_[one, one])
+
+
+def test_poisson_goes_on_beside_a_column_of_zeros_and_refuses_the_rest():
+    zeros = np.zeros(len(X))
+    tree = DecisionTreeRegressor(criterion="poisson", max_depth=4)
+    alone = tree.fit(X, COUNTS[:, 0]).predict(X)
+    assert np.array_equal(tree.fit(X, np.c_[COUNTS[:, 0], zeros]).predict(X), np.c_[alone, zeros])
+    wrong = COUNTS.copy()
+    wrong[7, 2] = -2
+    for kind in (DecisionTreeRegressor, RandomForestRegressor):
+        with pytest.raises(InvalidInput, match=r"the first is -2, in row 7, column 2\. Give"):
+            kind(criterion="poisson").fit(X, wrong, np.arange(len(X)) % 5)
+        with pytest.raises(InvalidInput, match="Sum of y is not strictly positive"):
+            kind(criterion="poisson").fit(X, np.zeros((len(X), 2)))
+
+
+def test_constraints_know_one_output():
+    for kind in (DecisionTreeRegressor, RandomForestRegressor):
+        bound = kind(monotonic_cst=[1, 0, 0, 0])
+        assert not get_tags(bound).target_tags.multi_output
+        with pytest.raises(InvalidInput, match="not supported with multiple outputs: y has 3"):
+            bound.fit(X, COUNTS)
+
+
+def test_tags_say_that_poisson_takes_no_negative_numbers():
+    for kind in (DecisionTreeRegressor, RandomForestRegressor, ExtraTreesRegressor):
+        for criterion in CRITERIA:
+            tags = get_tags(kind(criterion=criterion)).target_tags
+            assert tags.positive_only is (criterion == "poisson")
