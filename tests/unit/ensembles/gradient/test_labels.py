@@ -175,9 +175,9 @@ def test_folds_share_out_rare_classes():
     model = GradientBoostingClassifier(max_iter=5, early_stopping="cv", cv=5, random_state=0)
     original = spinney.ensembles.gradient.boosting.rows_of_folds
 
-    def note(rows, folds, of):
+    def note(rows, folds, *others):
         seen.extend(rare[test].sum() for _, test in folds)
-        return original(rows, folds, of)
+        return original(rows, folds, *others)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spinney.ensembles.gradient.boosting, "rows_of_folds", note)
@@ -202,5 +202,6 @@ def test_many_levels_are_told_by_every_label():
     Y = np.column_stack([town % 2, town % 3, rng.integers(0, 2, 4000)])
     X = pd.DataFrame({"town": pd.Categorical(town.astype(str))})
     model = GradientBoostingClassifier(max_iter=60, category_encoding="target").fit(X, Y)
-    assert len(model.model_.derivation.features) == 6  # five statistics and a count
+    # three statistics of the second of two classes, of three classes, of two; and a count
+    assert len(model.model_.derivation.features) == 3 * (1 + 3 + 1) + 1
     assert ((model.predict(X) == Y).mean(axis=0)[:2] > 0.8).all()
