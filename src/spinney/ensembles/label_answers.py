@@ -5,7 +5,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spinney.data.label_columns import refuse_several
+from spinney.data.sources.vector import column_vectors
 from spinney.data.target import Target
+from spinney.data.weights import read_weights
+from spinney.errors import InvalidInput
 from spinney.typing import AnyArray, FloatArray
 
 
@@ -14,6 +17,7 @@ class LabelAnswers:
 
     _several_labels: ClassVar[bool] = True
     _task: ClassVar[str]
+    predict: Any
     model_: Any
     classes_: Any
 
@@ -40,6 +44,20 @@ class LabelAnswers:
         return joined_labels(
             [of[own.argmax(axis=1)] for of, own in zip(self.classes_, shares, strict=True)]
         )
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give the accuracy: of several labels the share of rows that have all of them right."""
+        model = getattr(self, "model_", None)
+        if model is None or model.target.label_classes is None:
+            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
+        said, given = self.predict(X), column_vectors(y, "y")
+        if given is None or (len(given[0]), len(given)) != said.shape:
+            raise InvalidInput(
+                f"y has the shape {np.shape(y)}: expected {said.shape}, a column for each label."
+            )
+        is_right = np.all([own == of for own, of in zip(said.T, given, strict=True)], axis=0)
+        weights = read_weights(sample_weight, len(said))
+        return float(np.average(is_right, weights=weights))
 
     def _refuse_several(self, what: str) -> None:
         """Refuse what is defined for one label only."""

@@ -112,7 +112,7 @@ def _two_lines(question: str) -> list[str]:
 def _shades(words: TreeWords) -> AnyArray:
     """Give the colour of every box; (n_nodes, 3)."""
     values = words.tree.values
-    if words.forest.target.classes is not None:
+    if words.tells_shares and words.forest.target.classes is not None:
         hues = np.array([_parts(pick(COLOURS, k)) for k in range(values.shape[1])])
         largest, least = values.max(axis=1), 1.0 / values.shape[1]
         fullness = (largest - least) / (1.0 - least) if values.shape[1] > 1 else largest

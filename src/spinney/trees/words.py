@@ -57,15 +57,19 @@ class TreeWords:
             return str(np.datetime64(int(value // _DAY), "D"))
         return str(np.datetime64(round(value), "s")).replace("T", " ")
 
+    @property
+    def tells_shares(self) -> bool:
+        """Whether values are shares of classes; what boosting adds up are raw scores."""
+        return self.forest.target.has_classes and self.forest.output.link == "identity"
+
     def answer(self, node: int) -> str:
         """Say what a node predicts: a class with its share, or numbers."""
         value = self.tree.values[node]
-        classes = self.forest.target.classes
-        if classes is not None:
+        classes, several = self.forest.target.classes, self.forest.target.label_classes
+        if self.tells_shares and classes is not None:
             likeliest = int(value.argmax())
             return f"{classes[likeliest]} ({value[likeliest]:.0%})"
-        several = self.forest.target.label_classes
-        if several is not None:
+        if self.tells_shares and several is not None:
             parts = [value[span] for span in self.forest.target.spans()]
             pairs = zip(several, parts, strict=True)
             return ", ".join(f"{of[own.argmax()]} ({own.max():.0%})" for of, own in pairs)

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.metrics import accuracy_score
 from sklearn.utils import get_tags
 from tests.unit.ensembles.gradient.labelled import (
     N_CLASSES,
@@ -28,6 +29,7 @@ from spinney.io.save_load import from_bytes, to_bytes
 from spinney.model.forest import Output, TreeForest
 from spinney.model.links import apply_link, link_of_labels
 from spinney.model.state import model_from_bytes
+from spinney.trees.words import TreeWords
 
 
 def test_answers_have_the_shapes_of_forests_and_fit_together():
@@ -82,6 +84,15 @@ def test_the_score_is_the_share_of_rows_with_all_labels_right():
     assert model.predict(X).dtype == indicator.dtype
     right = (model.predict(X) == indicator).all(axis=1)
     assert model.score(X, indicator) == pytest.approx(right.mean())
+    weights = np.arange(600) % 4
+    told = model.score(X, indicator, weights)
+    assert told == pytest.approx(accuracy_score(indicator, model.predict(X), sample_weight=weights))
+    mixed = GradientBoostingClassifier(max_iter=12).fit(X, names_of(Y))
+    right = (mixed.predict(X) == names_of(Y).to_numpy(object)).all(axis=1)
+    assert mixed.score(X, names_of(Y)) == pytest.approx(right.mean())
+    assert 0.5 < right.mean() < 1.0
+    with pytest.raises(InvalidInput, match=r"y has the shape \(600, 2\): expected \(600, 3\)"):
+        mixed.score(X, indicator)
     tags = get_tags(model)
     assert tags.target_tags.multi_output
     assert tags.classifier_tags.multi_label
@@ -202,6 +213,9 @@ def test_explanations_add_up_and_have_names():
     importance = permutation_importance(indicator, X, Y[:, [0, 2]], n_repeats=1)
     assert len(importance.feature_names) == X.shape[1]
     assert "GradientBoostingClassifier" in model._repr_html_()
+    answer = TreeWords.of(model.model_).answer(0)
+    assert len(answer.split(", ")) == 5
+    assert "%" not in answer
 
 
 @pytest.mark.parametrize(
