@@ -112,11 +112,15 @@ class AutomaticSettings(Result):
         known = {name: values.get(name, value) for name, value in self.values.items()}
         return replace(self, values=known)
 
-    def rivals(self) -> list[dict[str, Any]]:
-        """Give the sizes of trees that folds are to choose from; one entry if it is given."""
+    def rivals(self, *, has_statistics: bool = False) -> list[dict[str, Any]]:
+        """Give the sizes of trees that folds are to choose from; one entry if it is given.
+
+        Statistics of many levels are weak one by one, and the smallest trees do not join them.
+        """
         if self.scheme not in ("folds", "part") or "max_leaf_nodes" not in self.values:
             return [{}]
-        return [{name: rival[name] for name in rival if name in self.values} for rival in RIVALS]
+        sizes = RIVALS[1:] if has_statistics else RIVALS
+        return [{name: rival[name] for name in rival if name in self.values} for rival in sizes]
 
     def pace(self, learning_rate: float) -> Pace:
         """Say how folds go: as given, or with steps that are no shorter than ``FOLD_RATE``."""

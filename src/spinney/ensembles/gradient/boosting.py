@@ -185,7 +185,7 @@ class GradientBoosting(BoostedAnswers):
         self, plan: Plan, folds: Sequence[BoostingRows], automatic: AutomaticSettings
     ) -> tuple[FoldCurve, Plan, AutomaticSettings]:
         """Let folds choose between sizes of trees, if none is given, and the number of rounds."""
-        rivals = automatic.rivals()
+        rivals = automatic.rivals(has_statistics=bool(plan.rows.orders))
         settings = [with_tree_values(plan.settings, rival) for rival in rivals]
         pace = automatic.pace(plan.settings.learning_rate)
         best, curve = race_of_folds(plan, folds, settings, pace, self._twin)

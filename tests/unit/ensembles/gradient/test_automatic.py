@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.unit.ensembles.gradient.towns import table
 
 from spinney import GradientBoostingClassifier, GradientBoostingRegressor
 from spinney.ensembles.gradient import automatic
@@ -227,6 +228,16 @@ def test_folds_choose_small_trees_for_noise_and_large_ones_for_detail():
     assert chosen[1] >= large
     given = GradientBoostingRegressor(**quick, max_leaf_nodes=5).fit(X, noise)
     assert max(len(leaves) for leaves in map(np.unique, given.apply(X).T)) <= 5
+
+
+def test_statistics_of_levels_are_joined_by_larger_trees():
+    towns, _ = table(800)
+    noise = np.random.default_rng(0).normal(size=800)
+    _, smallest, _ = (rival["max_leaf_nodes"] for rival in automatic.RIVALS)
+    fitted = GradientBoostingRegressor(random_state=0).fit(towns, noise)
+    assert fitted.automatic_.values["max_leaf_nodes"] == smallest
+    given = GradientBoostingRegressor(random_state=0, max_leaf_nodes=5).fit(towns, noise)
+    assert "max_leaf_nodes" not in given.automatic_.values
 
 
 def test_a_rival_must_win_by_more_than_chance():
