@@ -13,11 +13,10 @@ def rows_in_order(n_rows, seed, number=0):
     return sorted(range(n_rows), key=lambda row: random_bits(own, Stream.CATEGORIES, row))
 
 
-def statistics(codes, targets, weights, *, seed, number=0, prior=0.0, steps=8):
+def statistics(codes, targets, weights, *, seed, number=0, prior=0.0):
     """Give what training rows are told, and what levels are; exact, then rounded.
 
-    Every level has one row more, ``prior`` standard deviations from the mean of all targets; means
-    stand on a grid of so many steps per standard deviation.
+    Every level has one row more, ``prior`` standard deviations from the mean of all targets.
     """
     weights = [Fraction(float(w)) for w in weights]
     targets = [Fraction(float(t)) for t in targets]
@@ -29,10 +28,7 @@ def statistics(codes, targets, weights, *, seed, number=0, prior=0.0, steps=8):
     sums, counts, told = {}, {}, np.empty(len(codes))
 
     def mean(level):
-        exact = (sums.get(level, 0) + one_more) / (counts.get(level, 0) + 1)
-        if not deviation:
-            return float(exact)
-        return float(centre + round((exact - centre) / deviation * steps) * deviation / steps)
+        return float((sums.get(level, 0) + one_more) / (counts.get(level, 0) + 1))
 
     for row in rows_in_order(len(codes), seed, number):
         level = codes[row]
@@ -40,3 +36,16 @@ def statistics(codes, targets, weights, *, seed, number=0, prior=0.0, steps=8):
         sums[level] = sums.get(level, 0) + weights[row] * targets[row]
         counts[level] = counts.get(level, 0) + weights[row]
     return told, mean
+
+
+def grid_of(means, weights, groups, halves):
+    """Give the means in the middle of equal shares of the rows, and at halves of the outer ones.
+
+    A row of weight 3 counts three times.
+    """
+    rows = sorted(m for m, w in zip(means, weights, strict=True) for _ in range(int(w)))
+    places = [len(rows) * (2 * g + 1) // (2 * groups) for g in range(groups)]
+    for halved in range(1, halves + 1):
+        end = places[0] // 2**halved
+        places += [end, len(rows) - 1 - end]
+    return sorted({rows[place] for place in places})

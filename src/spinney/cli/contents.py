@@ -78,9 +78,10 @@ def _features(schema: Any) -> list[dict[str, Any]]:
 
 def _trees(model: Any) -> dict[str, int] | None:
     """Count trees, leaves and levels, if the model is made of trees."""
+    from spinney.model.derived import DerivedForest
     from spinney.model.forest import trees_of
 
-    forest = trees_of(model)
+    forest = trees_of(model.forest if isinstance(model, DerivedForest) else model)
     if forest is None or not len(forest):
         return None
     return {

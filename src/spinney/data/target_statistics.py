@@ -25,9 +25,11 @@ PRIOR_ROWS = 1.0
 """Rows that every level has beside its own."""
 PRIORS = (0.0, -1.0, 1.0)
 """Their target, by statistic: so many standard deviations from the mean of all targets."""
-STEPS = 8.0
-"""Statistics are rounded to so many steps per standard deviation. Cuts between finer ones would
+GROUPS = 24
+"""Equal shares of the rows, each with one value of a statistic. Cuts between finer ones would
 tell first rows of a level from later ones, and at predict there are no first ones."""
+HALVES = 4
+"""How often the outermost shares are halved, for levels unlike all others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,12 +122,46 @@ class LevelSums:
         of = self.of
         rows = _scaled(weights, of.weight_exponent)[:, np.newaxis] + PRIOR_ROWS
         sums = _scaled(products, of.product_exponent)
-        steps = np.where(of.deviation > 0.0, of.deviation, 1.0) / STEPS
-        means = []
-        for away in PRIORS:
-            one_more = PRIOR_ROWS * (of.mean + away * of.deviation)
-            means.append(of.mean + np.rint(((sums + one_more) / rows - of.mean) / steps) * steps)
-        return np.concatenate(means, axis=1)
+        one_more = [PRIOR_ROWS * (of.mean + away * of.deviation) for away in PRIORS]
+        return np.concatenate([(sums + prior) / rows for prior in one_more], axis=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StatisticGrid:
+    """The values that the statistics of a feature are rounded to.
+
+    They are those of levels, in equal shares of the weight of all rows and, for levels unlike all
+    others, in ever smaller ones at both ends. A few targets that are far from the others do not
+    take the differences between levels away, as they would if the steps of the grid were equal.
+    """
+
+    values: list[FloatArray]
+    """Of each statistic, increasing."""
+
+    @classmethod
+    def of(cls, sums: LevelSums) -> "StatisticGrid":
+        """Choose the values by what levels are told."""
+        weights = np.diff(sums.weights[sums.starts])
+        return cls([_spread_out(told, weights) for told in sums.of_levels().T])
+
+    def rounded(self, statistics: FloatArray) -> FloatArray:
+        """Give the nearest value of each; (n, n_statistics)."""
+        columns = []
+        for values, told in zip(self.values, statistics.T, strict=True):
+            middles = values[:-1] / 2 + values[1:] / 2
+            columns.append(values[np.searchsorted(middles, told)])
+        return np.column_stack(columns)
+
+
+def _spread_out(values: FloatArray, weights: IntArray) -> FloatArray:
+    """Give values in the middle of equal shares of the weight, and of smaller ones at the ends."""
+    order = np.argsort(values, kind="stable")
+    passed = np.cumsum(weights[order])
+    total = int(passed[-1])
+    inside = [total * (2 * group + 1) // (2 * GROUPS) for group in range(GROUPS)]
+    at_end = [inside[0] >> halved for halved in range(1, HALVES + 1)]
+    places = np.array([*inside, *at_end, *(total - 1 - place for place in at_end)])
+    return np.unique(values[order[np.searchsorted(passed, places, side="right")]])
 
 
 def _deviation(distances: FloatArray, weights: FloatArray, total: FloatArray) -> FloatArray:

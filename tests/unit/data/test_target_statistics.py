@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from tests.reference.target_statistics import statistics
+from tests.reference.target_statistics import grid_of, statistics
 
-from spinney.data.target_statistics import PRIORS, STEPS, TargetSums
+from spinney.data.target_statistics import GROUPS, HALVES, PRIORS, StatisticGrid, TargetSums
 
 
 def some_rows(seed, n_rows=300, n_levels=40):
@@ -26,7 +26,7 @@ def test_rows_are_told_what_the_slow_twin_says(seed, weighted, number):
     ones = np.ones(len(codes)) if given is None else given
     for k, (prior, target) in enumerate((p, t) for p in PRIORS for t in range(2)):
         slow, mean = statistics(
-            codes, targets[:, target], ones, seed=seed, number=number, prior=prior, steps=STEPS
+            codes, targets[:, target], ones, seed=seed, number=number, prior=prior
         )
         np.testing.assert_allclose(told[:, k], slow, rtol=1e-12, atol=1e-13)
         levels = [mean(code) for code in range(50)]
@@ -57,7 +57,7 @@ def test_levels_without_rows_are_told_the_mean_of_all_less_and_more():
     told = sums.at(codes, 60).of_levels()[50]
     np.testing.assert_allclose(sums.mean, targets.mean(axis=0), rtol=1e-13)
     np.testing.assert_allclose(sums.deviation, targets.std(axis=0), rtol=1e-13)
-    np.testing.assert_array_equal(told[:2], sums.mean)
+    np.testing.assert_allclose(told[:2], sums.mean, rtol=1e-13)
     np.testing.assert_allclose(told[2:4], sums.mean - sums.deviation, rtol=1e-13)
     np.testing.assert_allclose(told[4:], sums.mean + sums.deviation, rtol=1e-13)
     np.testing.assert_array_equal(sums.at(codes, 60).of_nothing(), told)
@@ -90,7 +90,7 @@ def test_a_weighted_row_is_told_what_copies_are_that_do_not_see_each_other():
         mean = ((targets[copies].sum(axis=0) if len(copies) else 0.0) + sums.mean) / (
             len(copies) + 1
         )
-        assert (abs(told[row][:2] - mean) <= sums.deviation / STEPS / 2 * (1 + 1e-9)).all()
+        np.testing.assert_allclose(told[row][:2], mean, rtol=1e-12, atol=1e-13)
 
 
 def test_the_order_depends_on_the_seed_and_on_nothing_else():
@@ -116,7 +116,7 @@ def test_targets_of_any_size_are_summed():
 def test_a_constant_target_is_told_as_it_is():
     codes, targets, _ = some_rows(11)
     told = TargetSums.of(np.full_like(targets, 0.1), None, seed=0).at(codes, 40).before()
-    np.testing.assert_array_equal(told, 0.1)
+    np.testing.assert_allclose(told, 0.1, rtol=1e-15)
 
 
 def test_orders_of_a_seed_differ():
@@ -125,3 +125,31 @@ def test_orders_of_a_seed_differ():
     orders = [first.order, *(first.in_order(0, number).order for number in (1, 2))]
     assert np.array_equal(first.in_order(0, 0).order, first.order)
     assert not any(np.array_equal(orders[a], orders[b]) for a, b in ((0, 1), (0, 2), (1, 2)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("n_levels", [3, 40, 250])
+def test_statistics_are_rounded_to_those_of_equal_shares_of_the_rows(seed, n_levels):
+    codes, targets, weights = some_rows(seed, 600, n_levels)
+    sums = TargetSums.of(targets, weights, seed=seed).at(codes, n_levels)
+    grid, of_levels = StatisticGrid.of(sums), sums.of_levels()
+    heavy = np.bincount(codes, weights, n_levels)
+    rounded = grid.rounded(of_levels)
+    for k, values in enumerate(grid.values):
+        assert values.tolist() == grid_of(of_levels[:, k], heavy, GROUPS, HALVES)
+        nearest = [
+            min(values, key=lambda value, own=own: abs(value - own)) for own in of_levels[:, k]
+        ]
+        np.testing.assert_allclose(
+            abs(rounded[:, k] - of_levels[:, k]), abs(nearest - of_levels[:, k]), atol=1e-15
+        )
+
+
+def test_a_weight_is_a_repetition_for_the_grid():
+    codes, targets, weights = some_rows(13)
+    times = weights.astype(int)
+    one = TargetSums.of(targets, weights, seed=0).at(codes, 40)
+    other = TargetSums.of(np.repeat(targets, times, axis=0), None, seed=5)
+    grids = [StatisticGrid.of(one), StatisticGrid.of(other.at(np.repeat(codes, times), 40))]
+    for a, b in zip(grids[0].values, grids[1].values, strict=True):
+        assert a.tobytes() == b.tobytes()

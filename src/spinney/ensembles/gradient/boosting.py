@@ -162,7 +162,8 @@ class GradientBoosting(BoostedAnswers):
         offset = given.offset_of(reading, loss.n_outputs)
         _check_scorer(params, offset)
         n_orders = 1 if loss.compares_rows else N_ORDERS
-        deriving = Deriving.of(params, reading, settings.tree, seed, n_orders)
+        known = None if offset is None else (offset, loss.link)
+        deriving = Deriving.of(params, reading, settings.tree, seed, n_orders, offset=known)
         if deriving is None:
             told = rows = arrange_rows(reading, factors, held_out, intake, offset)
         else:

@@ -18,10 +18,11 @@ from spinney.data.calendar import CalendarPart
 from spinney.data.derivation import Derivation, Derived, Rule, pair_keys
 from spinney.data.schema import FeatureSchema
 from spinney.data.table import Column, Kind, Table
-from spinney.data.target_statistics import LevelSums, TargetSums
+from spinney.data.target_statistics import LevelSums, StatisticGrid, TargetSums
 from spinney.data.texts import TextPart
 from spinney.ensembles.fitting import IntakeSettings, Reading
 from spinney.ensembles.gradient.labels import class_indicators
+from spinney.ensembles.gradient.offsets import without_offset
 from spinney.ensembles.gradient.orders import with_orders
 from spinney.ensembles.gradient.reading_texts import TextColumn
 from spinney.ensembles.gradient.rounds import RoundSettings
@@ -46,6 +47,8 @@ class Deriving:
     """How features are derived, as far as it does not depend on which rows train."""
 
     reading: Reading
+    told: tuple[FloatArray, FloatArray | None]
+    """What statistics are means of, (n_rows, n_targets), and how heavy each row is in them."""
     encoded: tuple[tuple[int, ...], ...]
     """Features, and pairs of them, whose levels are told as statistics."""
     parts: Mapping[int, tuple[CalendarPart, ...]]
@@ -66,8 +69,13 @@ class Deriving:
         tree: GradientTreeSettings,
         seed: int,
         n_orders: int = 1,
+        *,
+        offset: tuple[FloatArray, str] | None = None,
     ) -> "Deriving | None":
-        """Choose what is derived; None if trees split on the features as they are."""
+        """Choose what is derived; None if trees split on the features as they are.
+
+        Beside an offset stands the link that raw scores go through.
+        """
         schema = reading.schema
         wish = params["category_encoding"]
         least = {"auto": MAX_VALUE_BINS + 1, "target": 0}.get(wish, np.inf)
@@ -93,7 +101,9 @@ class Deriving:
         texts = {p: TextColumn(reading.table.columns[p]) for p, kind in kinds if kind is Kind.TEXT}
         if not (encoded or parts or texts):
             return None
-        return cls(reading, tuple(encoded), parts, spans, texts, seed, n_orders)
+        told = _targets(reading), reading.weights
+        told = told if offset is None else without_offset(*told, *offset)
+        return cls(reading, told, tuple(encoded), parts, spans, texts, seed, n_orders)
 
     @property
     def looks_at_targets(self) -> bool:
@@ -108,8 +118,9 @@ class Deriving:
         """
         reading = self.reading
         chosen = np.arange(len(reading.y)) if train is None else train
-        weights = None if reading.weights is None else reading.weights[chosen]
-        first = TargetSums.of(self._targets()[chosen], weights, seed=self.seed)
+        targets, weights = self.told
+        of_chosen = None if weights is None else weights[chosen]
+        first = TargetSums.of(targets[chosen], of_chosen, seed=self.seed)
         orders = [first, *(first.in_order(self.seed, n) for n in range(1, self.n_orders))]
         features: list[Derived] = []
         told: list[list[FloatArray] | None] = []  # of each feature, in each order
@@ -124,9 +135,10 @@ class Deriving:
             if len(places) == 2:
                 keys[places] = known
             sums = [of_order.at(codes, len(known) + 1) for of_order in orders]
-            made = self._statistics(places, sums[0], len(known))
+            grid = StatisticGrid.of(sums[0])
+            made = self._statistics(places, sums[0], grid)
             features += made
-            before = [of_order.before() for of_order in sums]
+            before = [grid.rounded(of_order.before()) for of_order in sums]
             told += [
                 [b[:, f.number] for b in before] if f.rule == Rule.TARGET else None for f in made
             ]
@@ -134,16 +146,18 @@ class Deriving:
         told += [None] * len(self.spans)
         derivation = Derivation(reading.schema, features, keys)
         table = derivation.of_table(reading.table)
-        of_chosen = table.take(chosen)
+        alone = table.take(chosen)
         tables = [_with_told(table, told, 0, chosen)]
-        tables += [
-            _with_told(of_chosen, told, number, slice(None)) for number in range(1, len(orders))
-        ]
+        tables += [_with_told(alone, told, number, slice(None)) for number in range(1, len(orders))]
         return derivation, tables[0], tables[1:]
 
-    def _statistics(self, places: tuple[int, ...], sums: LevelSums, n_levels: int) -> list[Derived]:
+    def _statistics(
+        self, places: tuple[int, ...], sums: LevelSums, grid: StatisticGrid
+    ) -> list[Derived]:
         """Make the features that are told of levels; unseen ones are as if without rows."""
+        n_levels = len(sums.starts) - 2  # and one of rows where it is missing
         of_level = np.insert(sums.of_levels(), n_levels, sums.of_nothing(), axis=0)
+        of_level = grid.rounded(of_level)
         made = [
             Derived(Rule.TARGET, places, number, table)
             for number, table in enumerate(np.ascontiguousarray(of_level.T))
@@ -208,12 +222,12 @@ class Deriving:
         known, codes = np.unique(pair_keys(of_rows, n_levels[1]), return_inverse=True)
         return codes.astype(np.int64), known
 
-    def _targets(self) -> FloatArray:
-        """Give what statistics are means of: numbers, or what tells the classes of each label."""
-        y, target = self.reading.y, self.reading.target
-        if not target.has_classes:
-            return y.reshape(len(y), -1)
-        return class_indicators(y, target)
+
+def _targets(reading: Reading) -> FloatArray:
+    """Give what statistics are means of: numbers, or what tells the classes of each label."""
+    if not reading.target.has_classes:
+        return reading.y.reshape(len(reading.y), -1)
+    return class_indicators(reading.y, reading.target)
 
 
 def _usual_pairs(
@@ -252,7 +266,7 @@ def read_pairs(given: Any, schema: FeatureSchema) -> list[tuple[int, ...]]:
         if places[0] == places[1] or not set(places) <= set(categorical):
             raise InvalidInput(
                 f"category_pairs holds {pair!r}: expected two different categorical features. "
-                f"Categorical are {shorten([schema.names[p] for p in categorical])}."
+                f"Categorical: {shorten([schema.names[p] for p in categorical]) or 'none'}."
             )
         pairs.add(tuple(places))
     return sorted(pairs)

@@ -6,7 +6,11 @@ import numpy as np
 
 from spinney.data.sources.vector import read_vector
 from spinney.errors import InvalidInput
+from spinney.model.links import apply_link
 from spinney.typing import FloatArray
+
+_FAR = 40.0
+"""Offsets farther from their median than this have no say in a mean, or all of it."""
 
 
 def read_offset(given: Any, n_rows: int, n_outputs: int, what: str = "offset") -> FloatArray:
@@ -38,6 +42,30 @@ def read_offset(given: Any, n_rows: int, n_outputs: int, what: str = "offset") -
             "of 0 has no logarithm: leave such rows out."
         )
     return np.asfortranarray(numbers)
+
+
+def without_offset(
+    y: FloatArray, weights: FloatArray | None, offset: FloatArray, link: str
+) -> tuple[FloatArray, FloatArray | None]:
+    """Give targets and weights whose means tell what is left to learn beside an offset.
+
+    Of numbers it is the difference. With a log link the offset multiplies, as an exposure does:
+    what is left are rates, each as heavy as its exposure. Classes are left as they are.
+
+    Examples
+    --------
+    >>> claims, years = np.array([[2.0], [3.0], [1.0]]), np.array([[1.0], [2.0], [1.0]])
+    >>> rates, weights = without_offset(claims, None, np.log(years), "log")
+    >>> rates.ravel().tolist(), weights.tolist()
+    ([2.0, 1.5, 1.0], [1.0, 2.0, 1.0])
+    """
+    if link == "identity":
+        return y - offset, weights
+    if link != "log" or offset.shape[1] > 1:
+        return y, weights
+    near = np.clip(offset - np.median(offset), -_FAR, _FAR)
+    exposures = apply_link("log", near)[:, 0]
+    return y / exposures[:, np.newaxis], exposures if weights is None else weights * exposures
 
 
 def same_presence(offset: Any, offset_val: Any, *, has_table: bool) -> None:

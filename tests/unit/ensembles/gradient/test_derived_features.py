@@ -109,8 +109,7 @@ def test_pairs_find_what_neither_feature_tells():
     params = {"max_iter": 30, "category_encoding": "target"}
     alone = booster(**params).fit(X[:15_000], y[:15_000]).score(X[15_000:], y[15_000:])
     paired = booster(**params, category_pairs=[("b", "a")]).fit(X[:15_000], y[:15_000])
-    assert alone < 0.3
-    assert paired.score(X[15_000:], y[15_000:]) > 0.85
+    assert paired.score(X[15_000:], y[15_000:]) > max(0.85, alone + 0.5)
     assert paired.model_.forest.schema.names[10:] == ("a and b (target 2)", "a and b (count)")
 
 
@@ -179,7 +178,7 @@ def test_dates_without_hours_have_no_hour():
         (3, "category_pairs=3"),
         ([("town",)], "expected 'auto', None, 'all'"),
         ([("town", "town")], "two different categorical features"),
-        ([("town", "size")], "Categorical are 'town', 'kind'|Categorical are"),
+        ([("town", "size")], "Categorical: 'town', 'kind'"),
         ([("town", "kin")], "Did you mean 'kind'"),
         ([(0, 9)], "positions from 0 to 2"),
         ([(0, True)], "category_pairs holds True"),

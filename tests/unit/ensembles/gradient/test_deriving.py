@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics import mean_squared_error, roc_auc_score
 from tests.unit.ensembles.gradient.towns import booster, table, values_of
 
-from spinney import GradientBoostingClassifier
+from spinney import GradientBoostingClassifier, GradientBoostingRegressor
 from spinney.ensembles.fitting import read_rows
 from spinney.ensembles.gradient.deriving import Deriving
 from spinney.ensembles.gradient.rows import draw_held_out
@@ -212,3 +212,38 @@ def test_a_hundred_thousand_levels_take_a_few_arrays_of_that_length():
     fitted = booster(max_iter=2).fit(X, np.arange(n) % 7.0)
     assert sum(t.nbytes for t in ones_told(fitted)) == 4 * 8 * (n + 2)
     assert np.isfinite(fitted.predict(X[:100])).all()
+
+
+def levels_with(noise, n=4_000, n_levels=300):
+    rng = np.random.default_rng(0)
+    level = rng.integers(0, n_levels, n)
+    X = pd.DataFrame({"shop": pd.Categorical(level.astype(str))})
+    return X, rng.normal(size=n_levels)[level], noise * rng.normal(size=n)
+
+
+def test_one_target_far_from_all_others_does_not_take_the_levels_away():
+    X, effect, noise = levels_with(0.3)
+    y = effect + noise
+    y[0] = 1e5
+    fitted = GradientBoostingRegressor(loss="absolute", max_iter=100, random_state=0)
+    fitted.fit(X[:3_000], y[:3_000])
+    assert np.abs(fitted.predict(X[3_000:]) - effect[3_000:]).mean() < 0.25  # 0.8 without levels
+
+
+def test_statistics_are_of_rates_where_the_offset_is_an_exposure():
+    X, effect, _ = levels_with(0.0)
+    exposure = 10 ** np.random.default_rng(1).uniform(0, 2, len(X))
+    y = np.random.default_rng(2).poisson(np.exp(effect / 2) * exposure).astype(float)
+    fitted = GradientBoostingRegressor(loss="poisson", max_iter=100, random_state=0)
+    fitted.fit(X[:3_000], y[:3_000], offset=np.log(exposure[:3_000]))
+    rates = fitted.predict(X[3_000:], offset=np.zeros(1_000))
+    assert np.abs(np.log(rates) - effect[3_000:] / 2).mean() < 0.12
+
+
+def test_statistics_are_of_what_an_offset_leaves_of_numbers():
+    X, effect, noise = levels_with(0.1)
+    offset = 100.0 * np.random.default_rng(1).normal(size=len(X))
+    fitted = GradientBoostingRegressor(max_iter=100, random_state=0)
+    fitted.fit(X[:3_000], (effect + noise + offset)[:3_000], offset=offset[:3_000])
+    rest = fitted.predict(X[3_000:], offset=offset[3_000:]) - offset[3_000:]
+    assert np.abs(rest - effect[3_000:]).mean() < 0.1
