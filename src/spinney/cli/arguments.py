@@ -132,7 +132,9 @@ def add_problem_arguments(parser: argparse.ArgumentParser) -> None:
         help="(default: by the values of the target)",
     )
     add_columns_argument(parser, "--drop", "columns to leave out: a,b,c")
-    add_columns_argument(parser, "--categorical", "columns of numbers that name categories: a,b,c")
+    add_columns_argument(
+        parser, "--categorical", "columns of numbers or texts that name categories: a,b,c"
+    )
     parser.add_argument("--seed", type=seed, default=0, help="decides all that is drawn (0)")
 
 

@@ -109,10 +109,11 @@ def read_problem(table: Any, arguments: Any, voice: Any) -> LearningProblem:
 
 
 def as_categories(table: Any, columns: list[str]) -> Any:
-    """Turn columns of numbers into text, so that they name categories."""
+    """Make categories of columns, whatever they hold: neither numbers nor texts to be read."""
     for name in columns:
         place = table.column_names.index(name)
-        table = table.set_column(place, name, as_text(table.column(place)))
+        levels = as_text(table.column(place)).dictionary_encode()
+        table = table.set_column(place, name, levels)
     return table
 
 
@@ -278,6 +279,8 @@ def _mention_odd_columns(X: Any, voice: Any) -> None:
     constant, unique = [], []
     for name in X.column_names:
         column = X.column(name)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
         n_known = len(column) - column.null_count
         is_name = pa.types.is_string(column.type) or pa.types.is_integer(column.type)
         head = len(pc.unique(column.slice(0, 1000).drop_null()))

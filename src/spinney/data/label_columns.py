@@ -7,7 +7,7 @@ import numpy as np
 
 from spinney.data.sources.vector import column_vectors
 from spinney.data.target import Labels, Target, read_labels
-from spinney.data.weights import label_factors, label_weights
+from spinney.data.weights import label_factors, label_weights, unknown_class_weight
 from spinney.errors import InvalidInput, InvalidInputType
 from spinney.typing import FloatArray, IntArray
 
@@ -116,4 +116,6 @@ def _weights_of_labels(class_weight: Any, n_labels: int) -> Sequence[Any]:
             f"class_weight={class_weight!r} is one dict, but y has {n_labels} columns with classes "
             "of their own. Give a list of dicts, one for each column, or 'balanced'."
         )
+    if class_weight is not None and class_weight != "balanced":
+        raise unknown_class_weight(class_weight)
     return [class_weight] * n_labels

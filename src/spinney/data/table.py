@@ -41,6 +41,8 @@ class Column:
     levels: Levels | None = None
     rows: AnyArray | None = None
     timezone_aware: bool | None = None
+    is_category_type: bool = False
+    """Whether the source itself calls the column one of categories, and not just of strings."""
 
     @classmethod
     def from_dictionary(cls, name: str, codes: AnyArray, values: Sequence[Any]) -> "Column":

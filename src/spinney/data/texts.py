@@ -2,7 +2,7 @@
 
 import enum
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -107,7 +107,7 @@ class TextWords:
     --------
     >>> words = TextWords(["the red car", "the blue car", "the red bus"])
     >>> rows, sold = np.array([6.0, 6.0, 6.0]), np.array([6.0, 0.0, 6.0])
-    >>> words.most_telling(rows, [sold, rows - sold])
+    >>> words.most_telling(rows, [[sold, rows - sold]])
     ('blue', 'red', 'bus', 'car')
     """
 
@@ -123,22 +123,32 @@ class TextWords:
         self._text = np.array(texts_of, np.int64)
         self._word = np.array(words, np.int64)
 
-    def most_telling(self, rows: FloatArray, groups: Sequence[FloatArray]) -> tuple[str, ...]:
+    def most_telling(
+        self, rows: FloatArray, targets: Iterable[Iterable[FloatArray]]
+    ) -> tuple[str, ...]:
         """Choose the words whose rows differ most from the others in the group they belong to.
 
-        ``rows`` have each text, and of these so many belong to each group. All are whole numbers,
-        so their sums are exact, and neither the order of rows nor that of words is any matter: of
-        equal words those come first that precede in the order of code points.
+        ``rows`` have each text, and of these so many belong to each group of each target. A word
+        is worth the largest share of the variance of one target's groups that it explains: what
+        decides one of many targets is not lost among the others. All are whole numbers, so their
+        sums are exact, and neither the order of rows nor that of words is any matter: of equal
+        words those come first that precede in the order of code points.
         """
         total, n_words = float(rows.sum()), len(self._names)
         having = np.bincount(self._word, rows[self._text], n_words)
-        surplus = np.zeros(n_words)
-        for group in groups:
-            inside = np.bincount(self._word, group[self._text], n_words)
-            surplus += (inside - having * (float(group.sum()) / max(total, 1.0))) ** 2
+        explained = np.zeros(n_words)
+        for groups in targets:
+            surplus, variance = np.zeros(n_words), 0.0
+            for group in groups:
+                inside = np.bincount(self._word, group[self._text], n_words)
+                share = float(group.sum()) / max(total, 1.0)
+                surplus += (inside - having * share) ** 2
+                variance += share * (1.0 - share)
+            if variance > 0.0:
+                explained = np.maximum(explained, surplus / variance)
         may_tell = np.flatnonzero(np.minimum(having, total - having) >= FEWEST_ROWS)
         spread = having[may_tell] * (total - having[may_tell])
-        gains = (surplus[may_tell] / spread).tolist()
+        gains = (explained[may_tell] / spread).tolist()
         names = [self._names[word] for word in may_tell.tolist()]
         best = sorted(zip([-gain for gain in gains], names, strict=True))[:MOST_WORDS]
         return tuple(name for _, name in best)

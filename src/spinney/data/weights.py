@@ -155,8 +155,8 @@ def label_factors(
 ) -> FloatArray:
     """Multiply the weights of the classes of each row's labels; (n_rows,)."""
     product = np.ones(len(columns[0].codes))
-    for class_weight, labels in zip(class_weights, columns, strict=True):
-        product *= weights_per_class(class_weight, labels, weights)[labels.codes]
+    for k, (class_weight, labels) in enumerate(zip(class_weights, columns, strict=True)):
+        product *= weights_per_class(class_weight, labels, weights, column=k)[labels.codes]
     return product.astype(np.float32).astype(np.float64)  # for exact products, as above
 
 
@@ -168,13 +168,16 @@ def _countable(weights: FloatArray) -> FloatArray:
     return counted
 
 
-def weights_per_class(class_weight: Any, labels: Labels, weights: FloatArray | None) -> FloatArray:
+def weights_per_class(
+    class_weight: Any, labels: Labels, weights: FloatArray | None, *, column: int | None = None
+) -> FloatArray:
     """Give the weight of each class, in the order of ``labels.classes``.
 
     None is 1 for all. "balanced" makes the classes weigh the same in total, counting rows by
     their weights: W / (K * W_k), where K counts the classes of positive weight; a class without
     weight stays without. A mapping gives 1 to classes it does not
-    name and may name classes that y lacks, but not both at once.
+    name and may name classes that y lacks, but not both at once. ``column`` is that of y, of
+    several labels.
 
     Examples
     --------
@@ -186,7 +189,7 @@ def weights_per_class(class_weight: Any, labels: Labels, weights: FloatArray | N
     if class_weight is None:
         return np.ones(n_classes)
     if isinstance(class_weight, Mapping):
-        return _from_mapping(class_weight, labels)
+        return _from_mapping(class_weight, labels, column)
     if isinstance(class_weight, str) and class_weight == "balanced":
         counted = None if weights is None else _countable(weights)
         totals = np.bincount(labels.codes, weights=counted, minlength=n_classes).astype(float)
@@ -194,13 +197,25 @@ def weights_per_class(class_weight: Any, labels: Labels, weights: FloatArray | N
         balanced = np.zeros(n_classes)
         balanced[present] = totals.sum() / (present.sum() * totals[present])
         return balanced
-    raise InvalidInput(
-        f"class_weight={class_weight!r}: expected None, 'balanced' or a dict from class to weight."
-        + (nearest_names(class_weight, ["balanced"]) if isinstance(class_weight, str) else "")
+    raise unknown_class_weight(class_weight, _place_of(column))
+
+
+def unknown_class_weight(given: Any, where: str = "class_weight") -> InvalidInput:
+    """Say what is expected in place of what was given."""
+    hint = nearest_names(given, ["balanced"]) if isinstance(given, str) else ""
+    return InvalidInput(
+        f"{where}={given!r}: expected None, 'balanced' or a dict from class to weight.{hint}"
     )
 
 
-def _from_mapping(class_weight: Mapping[Any, Any], labels: Labels) -> FloatArray:
+def _place_of(column: int | None) -> str:
+    return "class_weight" if column is None else f"class_weight[{column}]"
+
+
+def _from_mapping(
+    class_weight: Mapping[Any, Any], labels: Labels, column: int | None
+) -> FloatArray:
+    where, of = _place_of(column), "y" if column is None else f"column {column} of y"
     classes = labels.classes.tolist()
     known = set(classes)
     unknown = [key for key in class_weight if key not in known]
@@ -209,14 +224,14 @@ def _from_mapping(class_weight: Mapping[Any, Any], labels: Labels) -> FloatArray
     if unknown and missing:
         hint = _hint(unknown[0], missing)
         raise InvalidInput(
-            f"class_weight does not fit y. Not in y: {shorten(unknown)}.{hint} Not in "
-            f"class_weight: {shorten(missing)}. Name the classes as they stand in y."
+            f"{where} does not fit {of}. Not in {of}: {shorten(unknown)}.{hint} Not in "
+            f"{where}: {shorten(missing)}. Name the classes as they stand in {of}."
         )
     per_class = [class_weight.get(name, 1.0) for name in classes]
     for name, weight in zip(classes, per_class, strict=True):
         if not isinstance(weight, numbers.Real) or not 0 <= float(weight) < float("inf"):
             raise InvalidInput(
-                f"class_weight[{name!r}] is {weight!r}: expected a finite number, not negative."
+                f"{where}[{name!r}] is {weight!r}: expected a finite number, not negative."
             )
     return np.array(per_class, dtype=np.float64)
 

@@ -71,13 +71,18 @@ def logarithms(shares: Any) -> Any:
 
 
 def joined_labels(columns: list[AnyArray]) -> AnyArray:
-    """Put labels side by side; in their own type if it is one, else as objects.
+    """Put labels side by side; in one type that has them all as they are, else as objects.
 
     Examples
     --------
     >>> joined_labels([np.array(["ash"]), np.array([3])])
     array([['ash', 3]], dtype=object)
+    >>> joined_labels([np.array([1], np.uint8), np.array([True])])
+    array([[1, 1]], dtype=uint8)
     """
-    if len({column.dtype.kind for column in columns}) == 1:
+    kinds = {column.dtype.kind for column in columns}
+    # Of uint64 beside int64 the one type would be a float, which does not have all of either.
+    are_whole = kinds <= set("biu") and np.result_type(*columns).kind in "biu"
+    if len(kinds) == 1 or are_whole:
         return np.column_stack(columns)
     return np.column_stack([column.astype(object) for column in columns])

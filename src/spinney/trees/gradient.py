@@ -33,6 +33,11 @@ Limits = Sequence[tuple[float, float]]
 
 def check_factors(factors: FloatArray) -> None:
     """Refuse factors of losses that derivatives cannot be multiplied by."""
+    if not factors.any():
+        raise InvalidInput(
+            "All weights of rows, class weights included, are 0, so no row would count. Give at "
+            "least one class of y a weight above 0."
+        )
     if not _LEAST_FACTOR <= factors.max() <= _MOST_FACTOR:
         raise InvalidInput(
             f"The largest weight of a row, class weights included, is {factors.max():.1e}: "

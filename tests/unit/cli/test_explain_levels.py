@@ -45,6 +45,20 @@ def test_of_many_levels_the_most_frequent_are_chosen(spinney, shops):
     assert "a new shop" not in levels
 
 
+def test_of_texts_the_command_asks_about_rows(spinney, tmp_path):
+    texts = [f"the product number {k}" for k in range(100)]
+    table = pa.table({"said": texts, "age": np.arange(100.0)})
+    fitted = library.GradientBoostingRegressor(max_iter=3).fit(table, np.arange(100.0))
+    library.save(fitted, tmp_path / "m.spn")
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    for data in ((), (tmp_path / "rows.parquet",)):
+        done = spinney("explain", tmp_path / "m.spn", *data, "--feature", "said")
+        assert done.status == 1
+        assert "'said': this is text" in done.err
+        assert f"spinney explain {tmp_path / 'm.spn'} DATA --row 0" in done.err
+    assert spinney("explain", tmp_path / "m.spn", *data, "--row", "0").status == 0
+
+
 def test_without_rows_the_command_says_how_to_give_them(spinney, shops):
     done = spinney("explain", shops / "shops.spn", "--feature", "shop")
     assert done.status == 1

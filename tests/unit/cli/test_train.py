@@ -121,6 +121,19 @@ def test_decimal_commas_and_numbers_as_categories(spinney, tmp_path):
     assert [str(kind) for kind in kinds] == ["numeric", "categorical"]
 
 
+def test_texts_may_be_named_categories(spinney, tmp_path):
+    lines = [f"the product number {i // 2},{i % 7},{i % 3 % 2}" for i in range(200)]
+    (tmp_path / "d.csv").write_text("said,x,y\n" + "\n".join(lines))
+    options = ("-t", "y", "-o", tmp_path / "m.spn", "--set", "max_iter=3")
+    for more, kind in (((), "text"), (("--categorical", "said"), "categorical")):
+        rows = tmp_path / "held_out.csv"
+        done = spinney("train", tmp_path / "d.csv", *options, *more, "--test-out", rows)
+        assert done.status == 0, done.err
+        assert library.load(tmp_path / "m.spn").model_.schema.kinds[0] == kind
+        assert spinney("predict", tmp_path / "m.spn", rows).status == 0
+        assert "the product number " in rows.read_text().splitlines()[1]
+
+
 def test_weights_are_repetitions(spinney, tmp_path):
     rng = np.random.default_rng(3)
     table = pa.table({"x": rng.normal(size=60).tolist(), "y": ["a", "b", "a"] * 20})

@@ -2,13 +2,14 @@
 """Trees and forests whose rows have several labels, each of classes of its own."""
 
 import pickle
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier as TheirForest
-from sklearn.metrics import accuracy_score
+from sklearn.metrics import accuracy_score, f1_score
 from sklearn.tree import DecisionTreeClassifier as TheirTree
 from sklearn.utils import compute_sample_weight, get_tags
 
@@ -102,6 +103,14 @@ def test_shapes_names_and_types_are_scikit_learns():
     texts = DecisionTreeClassifier(max_depth=3).fit(X, NAMES.astype(str).to_numpy())
     assert texts.predict(X).dtype == object
     assert np.array_equal(texts.predict(X), told.astype(str))
+    whole = {"bool": bool, "uint8": np.uint8, "int": np.int64}
+    for one, other in combinations(whole, 2):
+        both = pd.DataFrame({"a": (Y[:, 0] > 0).astype(one), "b": (Y[:, 1] > 0).astype(other)})
+        said = DecisionTreeClassifier().fit(X, both).predict(X)
+        assert said.dtype == np.result_type(whole[one], whole[other])
+        assert f1_score(both.astype(int), said, average="macro") == 1.0
+    far = pd.DataFrame({"a": np.uint64(2**64 - 1) - (Y[:, 0] > 0), "b": Y[:, 1]})
+    assert DecisionTreeClassifier().fit(X, far).predict(X).dtype == object  # no float has them
     logs = fitted.predict_log_proba(X)
     assert np.allclose(np.exp(logs[0]), fitted.predict_proba(X)[0])
     assert fitted.to_text(max_depth=1).count("%") >= 4
@@ -283,6 +292,7 @@ def test_what_knows_one_label_says_so(tmp_path):
     forest = RandomForestClassifier(5, random_state=0).fit(X, Y)
     questions = {
         "A calibration": lambda: forest.calibrate(X, Y),
+        "A set of classes": lambda: forest.predict_set(X),
         "The strength": lambda: forest.strength(X, Y),
         "A report": lambda: write_report(forest, X, Y, tmp_path / "page.html"),
         "Importance out of bag": lambda: out_of_bag_importance(forest, X, Y),

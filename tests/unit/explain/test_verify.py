@@ -213,6 +213,20 @@ def test_it_prints_as_a_table_and_is_neither_true_nor_false(free):
         bool(found)
 
 
+def test_the_heading_names_the_rows_it_is_about(free):
+    asked = {"age": (20, None), "noise": (None, None), "colour": ["red", "blue"]}
+    assert (
+        verify(free, unused=["noise"], within=asked)
+        .title()
+        .startswith(
+            "Verification over rows with age from 20, noise not missing, colour in 'blue', 'red': "
+        )
+    )
+    assert (
+        verify(free, unused=["noise"], within={}).title().startswith("Verification over all rows: ")
+    )
+
+
 def test_budget_and_order_give_the_same_answer_again(free):
     assert str(verify(free, budget=300)) == str(verify(free, budget=300))
 

@@ -10,7 +10,9 @@ import pytest
 from tests.unit.ensembles.gradient.reviews import booster, reviews
 
 from spinney.data.derivation import Rule, part_of
+from spinney.data.intake import read_table
 from spinney.report import write_report
+from spinney.report.checks.columns import summarise
 from spinney.report.checks.drift import column_drifts
 from spinney.report.checks.repeats import find_repeats
 from spinney.report.embedded.derivation import embed_derivation
@@ -29,6 +31,11 @@ def test_a_report_has_the_model_and_says_what_is_not_drawn(tmp_path):
     assert "Texts are not drawn" in page
     assert "words of texts" in page
     assert '"word": "broken"' in page or '"word":"broken"' in page
+
+
+def test_a_text_is_no_name_of_rows():
+    assert not summarise(FITTED.model_.read(X, "the model"), None)[0].is_id
+    assert summarise(read_table(X), None)[0].is_id  # of a model that takes it for a category
 
 
 def test_two_tables_are_compared_by_lengths_of_texts():

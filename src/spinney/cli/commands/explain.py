@@ -93,9 +93,17 @@ def _explain_row(trained: Any, arguments: argparse.Namespace, voice: Voice) -> N
 def _explain_feature(trained: Any, arguments: argparse.Namespace, voice: Voice) -> None:
     from spinney.cli.models import features_of, is_classifier, read_rows, schema_of
     from spinney.cli.problem import find_feature
+    from spinney.data.table import Kind
+    from spinney.errors import InvalidInput
 
     model = trained.fitted
-    name = find_feature(arguments.feature, list(schema_of(model).names), "--feature")
+    schema = schema_of(model)
+    name = find_feature(arguments.feature, list(schema.names), "--feature")
+    if schema.kinds[schema.names.index(name)] is Kind.TEXT:
+        raise InvalidInput(
+            f"--feature {name!r}: this is text, and there is no end of texts to ask about. Ask "
+            f"about one row of a file: spinney explain {arguments.model} DATA --row 0"
+        )
     X = None
     if arguments.data is not None:
         X = features_of(model, read_rows(model, arguments.data, arguments, voice, trained.forms))

@@ -1,6 +1,7 @@
 """Arrow tables and columns."""
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,14 +65,16 @@ def _read_dictionary(name: str, values: Any) -> Column:
         raise InvalidInput(
             f"Column {name!r} is damaged: {problem}. Build the Arrow array again."
         ) from None
-    if not pa.types.is_dictionary(values.type):
+    is_category_type = pa.types.is_dictionary(values.type)
+    if not is_category_type:
         values = values.dictionary_encode()
     value_type = values.type.value_type
     if pa.types.is_nested(value_type) or pa.types.is_temporal(value_type):
         raise unsupported(name, values.type, "Decode the dictionary with .dictionary_decode().")
     encoded = values.unify_dictionaries().combine_chunks()
     codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return Column.from_dictionary(name, codes, encoded.dictionary.to_pylist())
+    column = Column.from_dictionary(name, codes, encoded.dictionary.to_pylist())
+    return replace(column, is_category_type=is_category_type)
 
 
 def _read_temporal(name: str, values: Any) -> Column:

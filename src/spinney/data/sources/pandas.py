@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,8 @@ def read_pandas_column(name: str, series: Any) -> Column:
         return read_array(name, series.to_numpy())
     if isinstance(dtype, pd.CategoricalDtype):
         codes = series.cat.codes.to_numpy().astype(np.int64)
-        return Column.from_dictionary(name, codes, series.cat.categories.tolist())
+        column = Column.from_dictionary(name, codes, series.cat.categories.tolist())
+        return replace(column, is_category_type=True)
     if isinstance(dtype, pd.DatetimeTZDtype):
         instants = series.dt.tz_convert(None).to_numpy()
         return read_array(name, instants, timezone_aware=True)

@@ -1,6 +1,7 @@
 """Polars data frames and series."""
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,8 @@ def _read_categories(name: str, series: Any) -> Column:
     order = np.argsort(physical)
     # A missing value (-1) finds the first place, and is put back.
     dense = np.where(codes < 0, -1, order[np.searchsorted(physical, codes, sorter=order)])
-    return Column.from_dictionary(name, dense, distinct.cast(pl.String).to_list())
+    column = Column.from_dictionary(name, dense, distinct.cast(pl.String).to_list())
+    return replace(column, is_category_type=True)
 
 
 def _seconds(series: Any, unit: str) -> AnyArray:

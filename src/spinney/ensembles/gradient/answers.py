@@ -69,7 +69,7 @@ class BoostedAnswers(Estimator):
             raise InvalidInput(
                 f"This {type(self).__name__} was fitted with offset=, and without it raw scores "
                 "are not complete. Give offset= here too, zeros for rows that have none; "
-                "model_.raw_scores tells what the trees say."
+                "model_.predictions(X) tells what the trees say without any."
             )
         return 0.0
 

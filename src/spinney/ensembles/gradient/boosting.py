@@ -35,7 +35,7 @@ from spinney.ensembles.gradient.rows import (
     targets_of,
     warn_of_small_weights,
 )
-from spinney.ensembles.gradient.stopping import STOPS, Clock
+from spinney.ensembles.gradient.stopping import STOPS, Clock, check_scorer
 from spinney.ensembles.gradient.sums import BoostedSum
 from spinney.errors import InterruptedFit, InvalidInput, InvalidModel, InvalidParameter, OutOfTime
 from spinney.losses import Loss
@@ -118,8 +118,7 @@ class GradientBoosting(BoostedAnswers):
         curve = None
         if folds is not None:
             curve, plan, automatic = self._chosen_by_folds(plan, folds, automatic)
-            if curve.reason == "interrupt":
-                _tell_of_interrupted_folds(curve, plan)
+            _tell_of_folds_cut_short(curve, plan)
         booster = Booster(plan.rows, plan.loss, plan.settings)
         if self._goes_on():
             grown = self._resume(plan)
@@ -160,7 +159,8 @@ class GradientBoosting(BoostedAnswers):
         if factors is not None:
             check_factors(factors)  # before anything is summed
         offset = given.offset_of(reading, loss.n_outputs)
-        _check_scorer(params, offset)
+        if stops:
+            check_scorer(params["scoring"], reading.target, has_offset=offset is not None)
         n_orders = 1 if loss.compares_rows else N_ORDERS
         known = None if offset is None else (offset, loss.link)
         deriving = Deriving.of(params, reading, settings.tree, seed, n_orders, offset=known)
@@ -358,21 +358,19 @@ class GradientBoosting(BoostedAnswers):
             setattr(self, f"{name}_", numbers.copy())
 
 
-def _tell_of_interrupted_folds(curve: FoldCurve, plan: Plan) -> None:
-    """Say at once that there will be a model, and what to do if it takes too long."""
+def _tell_of_folds_cut_short(curve: FoldCurve, plan: Plan) -> None:
+    """Say at once that there will be a model, and what to do about its rounds."""
+    if curve.reason == "interrupt":
+        cause, remedy = "interrupted", "interrupt again to keep only those it has by then"
+    elif curve.reason == "time_budget":
+        cause = "out of the share of its time_budget that is for folds"
+        remedy = "with a larger time_budget or learning_rate folds look further"
+    else:
+        return
     warnings.warn(
-        f"fit was interrupted after {len(curve.scores) - 1} rounds of the folds that choose how "
+        f"fit was {cause} after {len(curve.scores) - 1} rounds of the folds that choose how "
         f"many there are. The model gets the {plan.settings.max_rounds} rounds that look best so "
-        "far; interrupt again to keep only those it has by then.",
-        InterruptedFit,
+        f"far; {remedy}.",
+        InterruptedFit if curve.reason == "interrupt" else OutOfTime,
         stacklevel=4,
     )
-
-
-def _check_scorer(params: Mapping[str, Any], offset: FloatArray | None) -> None:
-    """Refuse scorers that would ask for predictions without the offset."""
-    if offset is not None and params["early_stopping"] and callable(params["scoring"]):
-        raise InvalidParameter(
-            f"scoring={params['scoring']!r} with offset: a callable asks for predictions of rows "
-            "and cannot give their offset. Use scoring='loss', or the name of a scorer."
-        )

@@ -1,7 +1,7 @@
 """What callbacks see after every round, and how they are called."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,9 +26,9 @@ class RoundView:
     """The same on the rows that decide when to stop; None: there are none."""
     seconds: float
     """Since ``fit`` began."""
-    _grown: BoostedSum
-    _freeze: Freeze
-    _weights: FloatArray | None = None
+    _grown: BoostedSum = field(repr=False)
+    _freeze: Freeze = field(repr=False)
+    _weights: FloatArray | None = field(default=None, repr=False)
     """Of the rounds at that time: dropout changes them later."""
 
     @property

@@ -40,7 +40,7 @@ class GradientBoostingClassifier(OffsetClassScores, GradientBoosting):
     as zeros and ones. A round is one tree for all labels, with a vector in every leaf: one number
     for a label of two classes, one per class for any other. ``classes_`` and what ``predict_proba``
     gives are lists with an entry per label, ``class_weight`` is "balanced" or a list, and the
-    weights of a row's classes multiply.
+    weights of a row's classes multiply. ``scoring`` is then "loss", None or a callable.
 
     Examples
     --------

@@ -108,11 +108,12 @@ class GradientBoostingRanker(QueryBoosting):
         those with a feature of more than 255 levels that is told so, if they are at most 50.
     date_features : "auto" or bool
         Whether year, month, day, weekday and hour of dates, and the time between two dates, stand
-        beside the dates themselves; "auto" does unless a constraint speaks of the date.
+        beside the dates themselves; "auto" is True. A date with a monotone constraint stays alone.
     text_features : "auto", bool or list of names or positions
         Columns of strings that are read as texts (length, words, digits, capitals, and how often
         the words occur that tell most of the target) and not as categories. "auto" takes those
-        where most strings are different and have several words, True all, False none.
+        where most strings are different and have several words, True all, False none; a column of
+        a categorical type, or that another parameter calls a category, stays one.
     monotonic_cst : None, sequence or dict
         1, -1 or 0 per feature, or by name: the prediction never falls, never rises, or may do both
         as the feature rises.

@@ -19,7 +19,11 @@ from spinney.typing import AnyArray, FloatArray
 
 _EXPECTED = "expected 'auto', True, False, or a list of columns of text, by name or position."
 _MOST_GROUPS = 16
-"""Classes, or quarters of the rows by each target, that words are judged by."""
+"""Classes of a target that words are judged by."""
+_GROUPS_OF_ALL = 64
+"""The same of all targets together, as far as two of each are enough: each costs a pass."""
+_QUARTERS = 4
+"""Parts of the rows by a target that is a number."""
 
 
 def with_texts(reading: Reading, params: Mapping[str, Any]) -> Reading:
@@ -48,28 +52,35 @@ class TextColumn:
         """
         repeats = _repeats(reading)[train]
         rows = _rows_of_levels(self._column, repeats, train)
-        groups = [
-            _rows_of_levels(self._column, repeats * is_in, train)
-            for is_in in _groups(reading, repeats, train)
-        ]
-        return self._words.most_telling(rows, groups)
+        targets = (
+            (_rows_of_levels(self._column, repeats * is_in, train) for is_in in groups)
+            for groups in _groups_by_target(reading, repeats, train)
+        )
+        return self._words.most_telling(rows, targets)
 
 
-def _groups(reading: Reading, repeats: FloatArray, train: AnyArray) -> Iterator[AnyArray]:
-    """Tell which rows are of each class, or of each quarter of the rows by each target."""
-    y = reading.y[train]
-    if reading.target.classes is not None:
-        codes = y.astype(np.int64).reshape(-1)
-        heaviest = np.argsort(-np.bincount(codes, repeats), kind="stable")[:_MOST_GROUPS]
-        yield from (codes == code for code in heaviest.tolist())
-        return
-    for numbers_of_rows in y.reshape(len(y), -1).T[: _MOST_GROUPS // 4]:
-        order = np.argsort(numbers_of_rows, kind="stable")
-        passed = np.cumsum(repeats[order])
-        quarters = np.searchsorted(passed, passed[-1] * np.array([0.25, 0.5, 0.75]))
-        ends = [-np.inf, *numbers_of_rows[order[quarters]].tolist(), np.inf]
-        for above, up_to in pairwise(ends):
-            yield (above < numbers_of_rows) & (numbers_of_rows <= up_to)
+def _groups_by_target(
+    reading: Reading, repeats: FloatArray, train: AnyArray
+) -> Iterator[Iterator[AnyArray]]:
+    """Tell of each target which rows are of each class, or of each quarter of the rows."""
+    targets = reading.y[train].reshape(len(train), -1).T
+    most = max(2, min(_MOST_GROUPS, _GROUPS_OF_ALL // len(targets)))
+    groups = _classes if reading.target.has_classes else _parts
+    return (groups(target, repeats, most) for target in targets)
+
+
+def _classes(codes: FloatArray, repeats: FloatArray, most: int) -> Iterator[AnyArray]:
+    heaviest = np.argsort(-np.bincount(codes.astype(np.int64), repeats), kind="stable")[:most]
+    return (codes == code for code in heaviest.tolist())
+
+
+def _parts(numbers_of_rows: FloatArray, repeats: FloatArray, most: int) -> Iterator[AnyArray]:
+    n_parts = min(most, _QUARTERS)
+    order = np.argsort(numbers_of_rows, kind="stable")
+    passed = np.cumsum(repeats[order])
+    cuts = np.searchsorted(passed, passed[-1] * np.arange(1, n_parts) / n_parts)
+    ends = [-np.inf, *numbers_of_rows[order[cuts]].tolist(), np.inf]
+    return ((above < numbers_of_rows) & (numbers_of_rows <= to) for above, to in pairwise(ends))
 
 
 def _repeats(reading: Reading) -> FloatArray:
@@ -96,24 +107,36 @@ def _asked_for(params: Mapping[str, Any], reading: Reading) -> list[int]:
         for place, levels in enumerate(schema.levels)
         if levels is not None and levels.type is LevelType.TEXT and len(levels)
     ]
-    if isinstance(wish, bool | np.bool_):
-        return strings if wish else []
-    if isinstance(wish, str):
-        if wish != "auto":
-            raise InvalidParameter(f"text_features={wish!r}: {_EXPECTED}")
-        named = _named_categories(params, reading)
-        return [p for p in strings if p not in named and _is_text(reading, p)]
-    if not isinstance(wish, list | tuple):
+    named = _named_categories(params, reading)
+    if isinstance(wish, list | tuple):
+        places = sorted({_place(item, reading) for item in wish})
+        _check_texts(places, strings, named, schema.names)
+        return places
+    if not isinstance(wish, bool | np.bool_) and not (isinstance(wish, str) and wish == "auto"):
         raise InvalidParameter(f"text_features={wish!r}: {_EXPECTED}")
-    places = sorted({_place(item, reading) for item in wish})
+    if not wish:
+        return []
+    columns = reading.table.columns
+    free = [p for p in strings if p not in named and not columns[p].is_category_type]
+    return free if wish != "auto" else [p for p in free if _is_text(reading, p)]
+
+
+def _check_texts(
+    places: Sequence[int], strings: Sequence[int], named: Mapping[int, str], names: Sequence[str]
+) -> None:
+    """Refuse to read what is no text, and what another parameter calls a category."""
     for place in places:
         if place not in strings:
-            texts = [schema.names[p] for p in strings]
+            texts = [names[p] for p in strings]
             raise InvalidInput(
-                f"text_features names {schema.names[place]!r}, which is no column of text. "
+                f"text_features names {names[place]!r}, which is no column of text. "
                 f"Columns of text: {shorten(texts) if texts else 'none'}."
             )
-    return places
+        if place in named:
+            raise InvalidParameter(
+                f"text_features and {named[place]} both name {names[place]!r}: it is read as a "
+                "text, or it is a category. Leave it out of one of them."
+            )
 
 
 def _is_text(reading: Reading, place: int) -> bool:
@@ -123,17 +146,18 @@ def _is_text(reading: Reading, place: int) -> bool:
     return looks_like_text(_texts(column), len(np.unique(mixed_bits(rows))))
 
 
-def _named_categories(params: Mapping[str, Any], reading: Reading) -> frozenset[int]:
-    """Find the features that the user calls categories; those are none to be read."""
-    named: frozenset[int] = frozenset()
+def _named_categories(params: Mapping[str, Any], reading: Reading) -> dict[int, str]:
+    """Find the features that the user calls categories, and the parameter that does."""
+    named: dict[int, str] = {}
     chosen, pairs = params["categorical_features"], params["category_pairs"]
-    if chosen is not None and not isinstance(chosen, str):
-        named |= named_features(reading.table, chosen)
     if isinstance(pairs, list | tuple):
         flat = [item for pair in pairs if isinstance(pair, Sequence) for item in pair]
         names = reading.schema.names
-        named |= {names.index(item) for item in flat if isinstance(item, str) and item in names}
-        named |= {int(item) for item in flat if isinstance(item, numbers.Integral)}
+        places = [names.index(item) for item in flat if isinstance(item, str) and item in names]
+        places += [int(item) for item in flat if isinstance(item, numbers.Integral)]
+        named |= dict.fromkeys(places, "category_pairs")
+    if chosen is not None and not isinstance(chosen, str):
+        named |= dict.fromkeys(named_features(reading.table, chosen), "categorical_features")
     return named
 
 

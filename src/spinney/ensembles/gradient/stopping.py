@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import resample
 
+from spinney.data.target import Target
 from spinney.ensembles.gradient.callbacks import Callback, Freeze, RoundView, ask_callbacks
 from spinney.ensembles.gradient.labels import labels_again
 from spinney.ensembles.gradient.rows import BoostingRows, Part
 from spinney.ensembles.gradient.sums import BoostedSum
+from spinney.errors import InvalidParameter
 from spinney.losses import Loss
 from spinney.model import Model
 from spinney.progress import Progress
@@ -172,6 +174,21 @@ def by_scorer(
         return float(scorer(twin, table, y, **given))
 
     return measure
+
+
+def check_scorer(scoring: Any, target: Target, *, has_offset: bool) -> None:
+    """Refuse scorers that could not measure what is learnt."""
+    if has_offset and callable(scoring):
+        raise InvalidParameter(
+            f"scoring={scoring!r} with offset: a callable asks for predictions of rows and cannot "
+            "give their offset. Use scoring='loss', or the name of a scorer."
+        )
+    if target.label_classes is not None and isinstance(scoring, str) and scoring != "loss":
+        raise InvalidParameter(
+            f"scoring={scoring!r} is a score of one label per row, but y has {target.n_targets} "
+            "columns. Use scoring='loss', None for the share of rows with all labels right, or a "
+            "callable of (estimator, X, y)."
+        )
 
 
 def few_rows(rows: BoostingRows, part: Part, seed: int) -> Part:

@@ -90,8 +90,7 @@ class Calibratable:
         self
         """
         self._check_fitted()
-        if hasattr(self, "model_"):
-            refuse_several(self.model_.target, "A calibration")
+        self._refuse_several_labels("A calibration")
         how = self._score_of_sets(method, by_class, quantiles)
         if how is None:
             self.calibration_ = self._calibrated_numbers(X, y, sample_weight, quantiles)
@@ -142,6 +141,7 @@ class Calibratable:
             ``members``, (n_rows, n_classes) booleans; with ``sets()``, ``size``, ``coverage(y)``
             and ``to_frame()``. A set may be empty: no class fits as well as classes used to fit.
         """
+        self._refuse_several_labels("A set of classes")
         share = read_level(level)
         members = self._set_members(X, share, self._kept())
         return PredictionSets.of(members, self.classes_, share)
@@ -195,6 +195,10 @@ class Calibratable:
         return "Call calibrate(X, y) first, with rows that fit has not seen."
 
     # parts
+
+    def _refuse_several_labels(self, what: str) -> None:
+        if hasattr(self, "model_"):
+            refuse_several(self.model_.target, what)
 
     def _kept(self) -> Calibration:
         self._check_fitted()

@@ -131,6 +131,23 @@ def restricted(space: CellSpace, within: Any) -> CellSpace:
     return space.with_features(features)
 
 
+def rows_within(space: CellSpace, within: Mapping[Any, Any] | None) -> str:
+    """Say which rows a space is about that was restricted to these."""
+    told, names = [], space.model.schema.names
+    for key, given in (within or {}).items():
+        place = find_place(key, names, "within")
+        number = space.ordered_number(place)
+        cells = None if number is None else space.features[number]
+        if isinstance(cells, CategoryCells):
+            kept = sorted(level for levels in cells.levels.values() for level in levels)
+            told.append(f"{names[place]} in {shorten(kept)}")
+        else:
+            ends = zip(("from", "to"), given, strict=True)
+            words = " ".join(f"{word} {end}" for word, end in ends if end is not None)
+            told.append(f"{names[place]} {words or 'not missing'}")
+    return f"rows with {', '.join(told)}" if told else "all rows"
+
+
 def _narrow_years(
     space: CellSpace, place: int, dates: FeatureCells, features: list[FeatureCells]
 ) -> None:

@@ -41,9 +41,12 @@ class Verification(Result):
     Attributes
     ----------
     claims : tuple of Claim
+    rows : str
+        Which rows they are about.
     """
 
     claims: tuple[Claim, ...]
+    rows: str = "all rows"
 
     @property
     def holds(self) -> bool:
@@ -68,4 +71,4 @@ class Verification(Result):
         """Count the verdicts."""
         verdicts = [claim.verdict for claim in self.claims]
         counts = [f"{verdicts.count(kind)} {kind}" for kind in dict.fromkeys(verdicts)]
-        return f"Verification over all rows: {', '.join(counts) or 'no claims'}"
+        return f"Verification over {self.rows}: {', '.join(counts) or 'no claims'}"

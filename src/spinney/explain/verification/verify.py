@@ -18,6 +18,7 @@ from spinney.explain.verification.asking import (
     read_bounds,
     read_budget,
     restricted,
+    rows_within,
 )
 from spinney.explain.verification.bounds import Scale, check_bound, describe_range
 from spinney.explain.verification.cells import CellSpace, Verified
@@ -145,7 +146,7 @@ def verify(
         claims += asked.bounds(*read_bounds(bounds))
     if nothing:
         claims += [*asked.ranges(), *filter(None, [list_unused(space)])]
-    return Verification(tuple(claims))
+    return Verification(tuple(claims), rows_within(space, within))
 
 
 def _verified(fitted: Any) -> Verified:

@@ -130,6 +130,7 @@ def _of_categories(column: Column, codes: AnyArray, train: AnyArray | None) -> C
         known = np.bincount(train[train >= 0], minlength=max(1, len(levels)))
         others = tuple((known[shown] / len(train)).tolist())
     n_present = int((codes >= 0).sum())
+    names_rows = n_present >= 50 and n_distinct >= 0.95 * n_present
     return ColumnSummary(
         column.name,
         column.kind,
@@ -139,7 +140,7 @@ def _of_categories(column: Column, codes: AnyArray, train: AnyArray | None) -> C
         tuple((name, float(share)) for name, share in top),
         tuple((counts[shown] / len(codes)).tolist()),
         others,
-        n_present >= 50 and n_distinct >= 0.95 * n_present,
+        names_rows and column.kind is not Kind.TEXT,  # of which a model reads the words
     )
 
 

@@ -27,6 +27,8 @@ def test_views_tell_the_round_and_stay_what_they_are():
     assert views[2].model == model.model_[:9]  # asked for after the fit
     with pytest.raises(AttributeError):
         views[0].round = 3
+    assert repr(views[0]).startswith("RoundView(round=1, train_score=")
+    assert len(repr(views[0])) < 200
 
 
 def test_a_callback_changes_nothing_and_may_stop():

@@ -7,6 +7,7 @@ from sklearn.model_selection import KFold
 
 import spinney
 from spinney import GradientBoostingClassifier, GradientBoostingRegressor
+from spinney.ensembles.gradient.stopping import Clock
 from spinney.ensembles.sharing import SharedTable
 from spinney.errors import InvalidInput, InvalidParameter, OutOfTime
 from spinney.resampling import Folds, TimeFolds
@@ -193,6 +194,16 @@ def test_a_time_budget_counts_folds_and_the_last_fit():
     with pytest.warns(OutOfTime):
         model.fit(X, Y)
     assert model.n_iter_ == 1
+    assert model.stopped_by_ == "time_budget"
+
+
+def test_folds_that_a_time_budget_cuts_short_are_told_of(monkeypatch):
+    monkeypatch.setattr(Clock, "is_over", lambda _, share=1.0: share < 1.0)
+    model = GradientBoostingRegressor(**SETTINGS, time_budget=60.0)
+    words = "out of the share .* after 1 rounds of the folds .* gets the 1 rounds .* larger time"
+    with pytest.warns(OutOfTime, match=words) as told:
+        model.fit(X, Y)
+    assert len(told) == 1
     assert model.stopped_by_ == "time_budget"
 
 

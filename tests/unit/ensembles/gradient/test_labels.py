@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import get_scorer
 from tests.unit.ensembles.gradient.labelled import (
     bytes_of,
     mean_log_loss,
@@ -14,7 +15,7 @@ from tests.unit.ensembles.gradient.labelled import (
 import spinney
 from spinney import GradientBoostingClassifier
 from spinney._native import _ext
-from spinney.errors import InvalidInput
+from spinney.errors import InvalidInput, InvalidParameter
 
 SETTINGS = {
     "plain": {},
@@ -143,7 +144,7 @@ def test_rounds_can_be_added_and_are_dropped_when_interrupted():
     assert cut.n_iter_ == 5
 
 
-@pytest.mark.parametrize("scoring", ["loss", "accuracy", "roc_auc", None])
+@pytest.mark.parametrize("scoring", ["loss", get_scorer("roc_auc"), None], ids=str)
 @pytest.mark.parametrize("early_stopping", [True, "cv"])
 def test_early_stopping_looks_at_all_labels(early_stopping, scoring):
     X, Y, _ = table()
@@ -152,6 +153,20 @@ def test_early_stopping_looks_at_all_labels(early_stopping, scoring):
     model.fit(X, Y if scoring in ("loss", None) else Y[:, [0, 2]])
     assert model.stopped_by_ == "early_stopping"
     assert 1 <= model.n_iter_ < 300
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss", "f1_macro"])
+@pytest.mark.parametrize("early_stopping", [True, "cv"])
+def test_scores_of_one_label_are_refused_before_the_first_round(early_stopping, scoring):
+    X, Y, _ = table(200)
+    rounds = []
+    model = GradientBoostingClassifier(max_iter=3, early_stopping=early_stopping, scoring=scoring)
+    words = rf"scoring='{scoring}' is a score of one label .* y has \d columns\. Use scoring='loss'"
+    for labels in (Y, Y[:, [0, 2]]):
+        with pytest.raises(InvalidParameter, match=words):
+            model.fit(X, labels, callbacks=rounds.append)
+    assert not rounds
+    model.set_params(early_stopping=False).fit(X, Y)  # nothing looks at it
 
 
 def test_the_loss_is_the_mean_over_labels():

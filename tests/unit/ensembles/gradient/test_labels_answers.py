@@ -227,7 +227,10 @@ def test_explanations_add_up_and_have_names():
         ({"class_weight": {0: 2}}, "Give a list of dicts, one for each column"),
         ({"class_weight": [{0: 2}]}, "number of elements in class_weight should match"),
         ({"class_weight": "balance"}, "Did you mean 'balanced'"),
-        ({"class_weight": [{0: -1}, None, None]}, r"class_weight\[0\] is -1"),
+        ({"class_weight": [{0: -1}, None, None]}, r"class_weight\[0\]\[0\] is -1"),
+        ({"class_weight": [None, {7: 1.0}, None]}, r"class_weight\[1\] .* column 1 of y\..* 7"),
+        ({"class_weight": [None, None, 5]}, r"class_weight\[2\]=5: expected None, 'balanced'"),
+        ({"class_weight": [{0: 0, 1: 0}, None, None]}, r"All weights .* are 0.*weight above 0"),
     ],
 )
 def test_what_several_labels_cannot_have_is_refused(params, words):
@@ -260,6 +263,8 @@ def test_what_knows_one_label_says_so():
     model = GradientBoostingClassifier(max_iter=2).fit(X, Y)
     with pytest.raises(InvalidInput, match=r"A calibration.* is about one label per row"):
         model.calibrate(X, Y)
+    with pytest.raises(InvalidInput, match=r"A set of classes is about one label per row"):
+        model.predict_set(X)
     with pytest.raises(InvalidInput, match=r"several labels per row.*MultiOutputClassifier"):
         HistGradientBoostingClassifier().fit(X, Y)
     assert not get_tags(HistGradientBoostingClassifier()).classifier_tags.multi_label

@@ -179,6 +179,10 @@ def test_an_offset_that_fit_had_is_not_forgotten(tmp_path):
         with pytest.raises(InvalidInput, match="was fitted with offset="):
             fitted.calibrate(X, y)
         assert np.array_equal(fitted.predict_proba(X, offset), model.predict_proba(X, offset))
+        with pytest.raises(InvalidInput, match=r"model_\.predictions\(X\) tells"):
+            fitted.predict(X)
+        without = fitted.predict_proba(X, np.zeros(len(X)))
+        assert np.array_equal(fitted.model_.predictions(X), without)
     model.fit(X, y)
     assert model.predict(X).shape == (600,)  # a fit without it needs none
     moved = model.decision_function(X, offset)

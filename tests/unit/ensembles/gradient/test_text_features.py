@@ -68,6 +68,31 @@ def test_texts_leave_the_model_but_their_words_stay():
     assert b"broken" in to_bytes(FITTED)
 
 
+@pytest.mark.parametrize("place", [0, 4, 39])
+@pytest.mark.parametrize("kind", ["labels", "classes", "numbers"])
+def test_a_word_that_decides_one_of_many_targets_is_found(kind, place):
+    rng = np.random.default_rng(0)
+    decided = (Y == "bad") * 1
+    if kind == "numbers":
+        targets, model = rng.normal(size=(len(Y), 40)), GradientBoostingRegressor(max_iter=1)
+        targets[:, place] += 3 * decided
+    else:
+        n_classes = 2 if kind == "labels" else 5
+        targets, model = rng.integers(0, n_classes, (len(Y), 40)), booster(max_iter=1)
+        targets[:, place] = decided if kind == "labels" else 4 * decided + rng.integers(0, 2, 1200)
+    assert words_counted(model.fit(X, targets))[0] == "broken"
+
+
+def test_neither_the_order_of_labels_nor_that_of_their_classes_chooses_words():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 8, (len(Y), 3))
+    labels[:, 1] = 2 * (labels[:, 1] // 2) + (Y == "bad")
+    chosen = words_counted(booster(max_iter=1).fit(X, labels))
+    assert chosen[0] == "broken"
+    for others in (labels[:, ::-1], rng.permutation(8)[labels]):
+        assert set(words_counted(booster(max_iter=1).fit(X, others))) == set(chosen)
+
+
 # Which columns are texts
 
 
@@ -82,6 +107,7 @@ def test_texts_leave_the_model_but_their_words_stay():
         ({"text_features": False}, False),
         ({"categorical_features": ["review"]}, False),
         ({"categorical_features": [True, False]}, False),
+        ({"text_features": True, "categorical_features": ["review"]}, False),
     ],
     ids=str,
 )
@@ -90,10 +116,56 @@ def test_who_decides_what_is_text(params, is_text):
     assert (fitted.model_.schema.kinds[0] is Kind.TEXT) is is_text
 
 
-def test_a_column_that_pairs_name_stays_a_category():
+@pytest.mark.parametrize("wish", ["auto", True])
+def test_a_column_that_pairs_name_stays_a_category(wish):
     table = X[:300].assign(kind=np.resize(["a", "b"], 300))
-    fitted = booster(max_iter=2, category_pairs=[("review", "kind")]).fit(table, Y[:300])
+    pairs = {"text_features": wish, "category_pairs": [("review", "kind")]}
+    fitted = booster(max_iter=2, **pairs).fit(table, Y[:300])
     assert fitted.model_.schema.kinds[0] is Kind.CATEGORICAL
+
+
+def category_types():
+    """The reviews as categories by their type, in frames of every kind that has one."""
+    polars, arrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    table = X[:300].astype({"review": "category"})
+    frame = polars.DataFrame({"review": X["review"][:300].tolist(), "x": X["x"][:300].to_numpy()})
+    an_enum = polars.Enum(frame["review"].unique(maintain_order=True))
+    return {
+        "pandas": table,
+        "arrow": arrow.Table.from_pandas(table),
+        "categorical": frame.with_columns(polars.col("review").cast(polars.Categorical)),
+        "enum": frame.with_columns(polars.col("review").cast(an_enum)),
+    }
+
+
+@pytest.mark.parametrize("source", ["pandas", "arrow", "categorical", "enum"])
+def test_a_column_of_a_categorical_type_stays_a_category(source):
+    table = category_types()[source]
+    models = {}
+    for wish in ("auto", True, ["review"]):
+        fitted = booster(max_iter=2, text_features=wish).fit(table, Y[:300])
+        models[str(wish)] = fitted.model_
+    kinds = [model.schema.kinds[0] for model in models.values()]
+    assert kinds == [Kind.CATEGORICAL, Kind.CATEGORICAL, Kind.TEXT]
+    weighted = booster(max_iter=2).fit(table, Y[:300], sample_weight=np.resize([0, 1, 2], 300))
+    assert weighted.model_.schema.kinds[0] is Kind.CATEGORICAL
+    plain = booster(max_iter=2, text_features=False).fit(X[:300], Y[:300])
+    assert models["auto"].to_bytes() == plain.model_.to_bytes()
+
+
+@pytest.mark.parametrize(
+    ("params", "other"),
+    [
+        ({"categorical_features": ["review"]}, "categorical_features"),
+        ({"categorical_features": [True, False, False]}, "categorical_features"),
+        ({"category_pairs": [(0, 2)]}, "category_pairs"),
+    ],
+)
+def test_a_column_is_not_both_a_text_and_a_category(params, other):
+    table = X[:300].assign(kind=np.resize(["a", "b"], 300))
+    words = f"text_features and {other} both name 'review'.*Leave it out of one"
+    with pytest.raises(InvalidParameter, match=words):
+        booster(text_features=["review"], **params).fit(table, Y[:300])
 
 
 def test_names_that_come_again_stay_categories():
