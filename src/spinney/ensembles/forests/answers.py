@@ -93,13 +93,14 @@ class ClassForest(SeveralLabels, ClassifierMixin, Forest):
 
     def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
         shares, votes = arrays.get("shares"), self.model_.arrays["values"]
+        spans = self.model_.target.spans()
         if shares is not None and (
             shares.dtype != "<f8"
             or shares.shape != votes.shape
             or not np.isfinite(shares).all()
-            or not np.array_equal(hard_votes(shares), votes)
+            or not np.array_equal(hard_votes(shares, spans), votes)
         ):
-            raise InvalidModel("the shares of classes beside the model are not those it votes by")
+            raise InvalidModel("the shares of classes beside the model are not those it votes by.")
         others = {name: array for name, array in arrays.items() if name != "shares"}
         super()._adopt_attributes(meta, others)
         self._shares = None if shares is None else shares.copy()
