@@ -12,6 +12,7 @@ from spinney.ensembles.forests.forest import Forest
 from spinney.ensembles.forests.growing import hard_votes
 from spinney.ensembles.forests.uncertainty import standard_errors
 from spinney.ensembles.label_answers import logarithms
+from spinney.ensembles.number_answers import ScoresNumbers
 from spinney.ensembles.trees.several_labels import SeveralLabels
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter, shorten
 from spinney.model.model import State
@@ -159,7 +160,7 @@ class ClassForest(SeveralLabels, ClassifierMixin, Forest):
         return found
 
 
-class NumberForest(RegressorMixin, Forest):
+class NumberForest(ScoresNumbers, RegressorMixin, Forest):
     """A forest whose trees say numbers."""
 
     _task = "regression"
