@@ -13,7 +13,7 @@ from spinney.data.sources.objects import has_value, read_objects
 from spinney.data.sources.vector import missing_value, read_vector
 from spinney.data.stored_classes import classes_below, classes_state, read_classes
 from spinney.data.table import Kind
-from spinney.errors import InvalidInput, InvalidInputType, InvalidModel
+from spinney.errors import InvalidInput, InvalidInputType, InvalidModel, SpinneyError
 from spinney.typing import AnyArray, CodeArray, FloatArray
 
 TASKS = ("classification", "multi_classification", "regression", "ranking", "unsupervised")
@@ -227,6 +227,24 @@ def read_numbers(
     if values.ndim != 2 or values.shape[1] == 1 or not multi_output:
         values = _one_column(values, may_warn=not multi_output, why_one=why_one)
     _check_length(values, n_rows)
+    try:
+        return _as_numbers(values)
+    except SpinneyError:
+        if values.ndim == 2:
+            _tell_column(values)
+        raise
+
+
+def _tell_column(values: AnyArray) -> None:
+    """Refuse the first column that holds what is no number."""
+    for place, column in enumerate(values.T):
+        try:
+            _as_numbers(column)
+        except SpinneyError as error:
+            raise type(error)(f"In column {place} of y: {error}") from error
+
+
+def _as_numbers(values: AnyArray) -> FloatArray:
     if values.dtype.kind == "O":
         flat = [_numbers_from_objects(column) for column in np.atleast_2d(values.T)]
         values = np.column_stack(flat) if values.ndim == 2 else flat[0]

@@ -70,7 +70,8 @@ def read_with_record(data: bytes) -> tuple[Any, TrainingRecord | None]:
     try:
         return READERS[contents.format_version](contents), record
     except InvalidModel as error:
+        what = str(error).rstrip(".")
         raise InvalidFile(
-            f"The model in the file contradicts itself: {error} Copy the file again or save the "
+            f"The model in the file contradicts itself: {what}. Copy the file again or save the "
             "model again."
         ) from error

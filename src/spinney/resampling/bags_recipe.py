@@ -19,7 +19,7 @@ from spinney.resampling.bags_drawn import (
     WeighedBags,
 )
 from spinney.resampling.bags_repeated import Pasting, PoissonBags, repetitions
-from spinney.typing import AnyArray
+from spinney.typing import AnyArray, FloatArray
 
 SAMPLERS = (
     *("bootstrap", "subsample", "bayesian", "balanced", "stratified", "block", "group"),
@@ -119,6 +119,17 @@ class BagRecipe:
             raise InvalidModel("how the rows of trees were drawn is missing or unknown")
         parts: dict[str, Any] = {name: array.copy() for name, array in arrays.items()}
         return cls(**meta, **parts)
+
+
+def unless_ones(weights: FloatArray | None) -> FloatArray | None:
+    """Give weights that bags need to know: rows that weigh 1 each are rows without weights.
+
+    Examples
+    --------
+    >>> unless_ones(np.ones(2)) is None
+    True
+    """
+    return None if weights is None or (weights == 1).all() else weights
 
 
 def _is_sound(name: str, array: AnyArray, n_rows: int) -> bool:

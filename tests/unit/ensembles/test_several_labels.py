@@ -17,6 +17,7 @@ import spinney
 from spinney import DecisionTreeClassifier, ExtraTreesClassifier, RandomForestClassifier
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.explain import out_of_bag_importance, permutation_importance, shap_values
+from spinney.io.save_load import from_bytes, to_bytes
 from spinney.report import write_report
 
 RNG = np.random.default_rng(0)
@@ -236,6 +237,11 @@ def test_trees_vote_hard_for_each_label():
             for own in np.array(votes)[:, :, label].T
         ]
         assert np.allclose(shares, counted)
+    again = from_bytes(to_bytes(forest))
+    assert again.model_ == forest.model_
+    assert same_shares(
+        again.estimators_[0].predict_proba(X), forest.estimators_[0].predict_proba(X)
+    )
 
 
 def test_strata_are_rows_with_the_same_labels():

@@ -29,10 +29,21 @@ def read_vector(y: Any, what: str) -> AnyArray:
     known = _columns_of(y)
     if known is None:
         return _from_numpy(y, what)
-    columns = [_column_values(series, what) for series in known]
-    if len(columns) == 1 and not _is_frame(y):
-        return columns[0]
-    return np.column_stack(columns)
+    if len(known) == 1:
+        values = _column_values(known[0], what)
+        return values[:, np.newaxis] if _is_frame(y) else values
+    return _stacked([_column_values(one, f"{what} column {k}") for k, one in enumerate(known)])
+
+
+def _stacked(columns: list[AnyArray]) -> AnyArray:
+    """Put columns side by side; those of different kinds stay what they are, as objects."""
+    kinds = {column.dtype.kind for column in columns}
+    if len(kinds) == 1 or kinds <= set("biufc"):
+        return np.column_stack(columns)
+    array = np.empty((len(columns[0]), len(columns)), object)
+    for place, column in enumerate(columns):
+        array[:, place] = list(column)
+    return array
 
 
 def column_vectors(y: Any, what: str) -> list[AnyArray] | None:

@@ -73,6 +73,10 @@ BAGGING_RULES: Mapping[str, Rule] = {
 }
 
 
+_OWN = ("features", "aggregation")
+"""What a file tells of bagging beside its bags."""
+
+
 class Bagging(OutOfBagCalibration, BagKeeper):
     """Members fitted on rows and features of their own, whose answers are put together."""
 
@@ -80,6 +84,8 @@ class Bagging(OutOfBagCalibration, BagKeeper):
     _default_base: ClassVar[type[Estimator]]
     _draws: FeatureDraws
     _known: Knowledge
+    _aggregated_by: str | None = None
+    """What ``aggregation`` was in fit; None: an old file does not tell."""
     estimator: Any
     n_estimators: int
     oob_score: bool
@@ -123,6 +129,7 @@ class Bagging(OutOfBagCalibration, BagKeeper):
         members = range(len(before) if before is not None else 0, self.n_estimators)
         self._adopt(work.fit(members, before, tally))
         self._known, self._draws = work.known, work.features
+        self._aggregated_by = job.params["aggregation"]
         self._forget_out_of_bag()
         if tally is not None:
             self._warn_of_unasked(tally)
@@ -186,11 +193,13 @@ class Bagging(OutOfBagCalibration, BagKeeper):
             or new.recipe.sampler != old.recipe.sampler
             or work.features != self._draws
             or not self._draws_as_before(work)
+            or not old.same_rows(new)
+            or not work.fits(self.model_, self._aggregated_by)
         ):
             raise InvalidInput(
-                "warm_start=True goes on with the ensemble of an earlier fit, but X, y, the base "
-                "learner, the sampler or max_features are not those it was fitted with. Give the "
-                "same, or set warm_start=False to begin anew."
+                "warm_start=True goes on with the ensemble of an earlier fit, but X, y, their "
+                "weights, the base learner, the sampler or max_features are not those it was "
+                "fitted with. Give the same, or set warm_start=False to begin anew."
             )
 
     def _draws_as_before(self, work: TreeRoad | MemberRoad) -> bool:
@@ -198,11 +207,10 @@ class Bagging(OutOfBagCalibration, BagKeeper):
         old, new = self._known.recipe, work.known.recipe
         check_same_draw(old, new, "the ensemble of an earlier fit, whose members")
         last = len(self.model_) - 1
-        are_drawn = all(
+        return all(
             np.array_equal(old.bags().counts(some), new.bags().counts(some))
             for some in (range(1), range(last, last + 1))
         )
-        return are_drawn and (isinstance(work, MemberRoad) or work.fits(self.model_))
 
     def _tally(self, work: TreeRoad | MemberRoad) -> Tally | None:
         """Make the judge of rows out of bags, if one is wanted."""
@@ -300,10 +308,12 @@ class Bagging(OutOfBagCalibration, BagKeeper):
     def _attributes(self) -> State:
         meta, arrays = super()._attributes()
         meta["features"] = [self._draws.n_drawn, int(self._draws.replace)]
+        if self._aggregated_by is not None:
+            meta["aggregation"] = self._aggregated_by
         return meta, arrays
 
     def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-        features = meta.get("features")
+        features, aggregation = meta.get("features"), meta.get("aggregation")
         n = self.n_features_in_
         if (
             not isinstance(features, list)
@@ -311,9 +321,11 @@ class Bagging(OutOfBagCalibration, BagKeeper):
             or any(type(number) is not int for number in features)
             or not 1 <= features[0] <= n
             or features[1] not in (0, 1)
+            or not (aggregation is None or self._rules["aggregation"].accepts(aggregation))
         ):
             raise InvalidModel("what the estimator knows beside its model is missing or unknown")
-        others = {name: value for name, value in meta.items() if name != "features"}
+        others = {name: value for name, value in meta.items() if name not in _OWN}
         super()._adopt_attributes(others, arrays)
+        self._aggregated_by = aggregation
         seed = self._known.recipe.seed
         self._draws = FeatureDraws(n, features[0], seed, replace=bool(features[1]))

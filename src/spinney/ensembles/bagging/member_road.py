@@ -28,7 +28,7 @@ from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.forests.growing import CELLS_AT_ONCE, portions
 from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import Tally
-from spinney.ensembles.forests.row_order import groups_by_content
+from spinney.ensembles.forests.row_order import groups_by_content, rows_digest, target_keys
 from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.weak.foreign import set_random_states
 from spinney.errors import InvalidInput
@@ -73,33 +73,26 @@ class MemberRoad:
         weights = read_weights(sample_weight, n_given)
         kept = None if weights is None or weights.all() else np.flatnonzero(weights)
         sampler = sampler_of(job.params)
-        places, keys = self._ordered(sampler, codes, kept)
+        keys = content_keys(self._X, codes)
+        by_content = keys is not None and isinstance(sampler, str) and sampler not in IN_PLACE
+        places = _ordered(keys, kept) if by_content and keys is not None else kept
         some = slice(None) if places is None else places
+        keys = target_keys(codes)[some] if keys is None else keys[some]
         self.y, self.row_weights = codes[some], None if weights is None else weights[some]
         classes = None if self.target.classes is None else self.y
         labels = job.labels(sampler, groups, classes).codes(n_given, places)
-        if labels is not None and sampler == "group" and keys is not None:
+        if labels is not None and sampler == "group" and by_content:
             labels = groups_by_content(labels, keys)
         rows = RowsToDraw(len(self.y), self.row_weights, labels)
         recipe, self._told = recipe_of(job.params, rows, job.seed)
-        self.known = Knowledge(recipe, None if places is None else places.astype(np.int32), n_given)
+        digest = rows_digest(keys, self.row_weights, in_order=not by_content)
+        own = None if places is None else places.astype(np.int32)
+        self.known = Knowledge(recipe, own, n_given, digest)
         self.bags = recipe.bags()
 
-    def _ordered(
-        self, sampler: Any, y: AnyArray, kept: AnyArray | None
-    ) -> tuple[AnyArray | None, AnyArray | None]:
-        """Give the rows of some weight in the order in which they are drawn (None: as they are).
-
-        And, if what they hold decided the order, their keys.
-        """
-        if sampler in IN_PLACE or not isinstance(sampler, str):
-            return kept, None
-        keys = content_keys(self._X, y)
-        if keys is None:
-            return kept, None
-        rows = np.arange(len(y)) if kept is None else kept
-        places = rows[np.argsort(keys[rows], kind="stable")]
-        return places, keys[places]
+    def fits(self, model: MemberBag, aggregation: str | None) -> bool:  # noqa: ARG002 - as trees
+        """Tell whether the members there are come from the same kind of base learner."""
+        return type(model.members[0]) is type(self._job.base)
 
     def fit(self, members: range, before: Any, tally: Tally | None) -> MemberBag:
         """Fit clones behind those there are; let them speak of the rows they did not see."""
@@ -165,6 +158,12 @@ class MemberRoad:
             "as sampler='bayesian' and weights that are no whole numbers ask for. Use "
             "sampler='bootstrap', whole weights, or another base learner."
         )
+
+
+def _ordered(keys: AnyArray, kept: AnyArray | None) -> AnyArray:
+    """Give the rows that are kept (None: all) in the order of what stands in them."""
+    rows = np.arange(len(keys)) if kept is None else kept
+    return rows[np.argsort(keys[rows], kind="stable")]
 
 
 def fit_member(

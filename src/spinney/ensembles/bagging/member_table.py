@@ -11,13 +11,11 @@ from spinney.data.schema import FeatureSchema
 from spinney.data.table import Kind, made_up_names
 from spinney.data.target import Target, read_labels, read_numbers
 from spinney.ensembles.bagging.job import Job
-from spinney.ensembles.forests.row_order import row_keys
+from spinney.ensembles.forests.row_order import MOST_COLUMNS, row_keys
+from spinney.ensembles.weak.checks import check_means
 from spinney.errors import InvalidInput, InvalidParameter, SpinneyError
 from spinney.model.answers import as_members_take
 from spinney.typing import AnyArray, TableLike
-
-_MOST_COLUMNS = 1024
-"""Columns up to which what stands in rows decides in which order they are drawn."""
 
 
 def member_table(X: TableLike) -> TableLike:
@@ -63,7 +61,7 @@ def content_keys(table: TableLike, y: AnyArray) -> AnyArray | None:
     Sorted by them, rows are drawn alike whatever order they came in, and a row of weight 2 as the
     row twice.
     """
-    if table.shape[1] > _MOST_COLUMNS:
+    if table.shape[1] > MOST_COLUMNS:
         return None  # a walk over all columns would take longer than many a fit
     try:
         return row_keys(read_table(table), y)
@@ -81,6 +79,7 @@ def read_member_target(y: Any, n_rows: int, job: Job) -> tuple[Target, AnyArray,
     several = takes_several(job.base) or (len(shape) == 2 and shape[1] > 1)
     numbers = read_numbers(y, n_rows, multi_output=several, estimator_name=job.name)
     targets = numbers.reshape(n_rows, -1)
+    check_means(targets, job.name)
     n_outputs = targets.shape[1]
     if job.params["aggregation"] == "median" and n_outputs > 1:
         raise InvalidParameter(

@@ -9,12 +9,13 @@ from sklearn.utils.metaestimators import available_if
 from spinney.ensembles.bagging.bagging import BAGGING_RULES
 from spinney.ensembles.bagging.member_table import takes_several
 from spinney.ensembles.bagging.online import OnlineBagging, learns_online
+from spinney.ensembles.number_answers import ScoresNumbers
 from spinney.ensembles.parameters import Choice, Rule
 from spinney.ensembles.trees.decision_tree import DecisionTreeRegressor
 from spinney.typing import FloatArray, RandomState, TableLike
 
 
-class BaggingRegressor(RegressorMixin, OnlineBagging):
+class BaggingRegressor(ScoresNumbers, RegressorMixin, OnlineBagging):
     """Bagging: clones of one learner, each on a sample of the rows, whose numbers are averaged.
 
     The parameters are those of :class:`BaggingClassifier`, except that ``aggregation`` is "mean",

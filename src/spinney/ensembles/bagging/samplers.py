@@ -11,7 +11,7 @@ from spinney.errors import CannotSave, InvalidInput, InvalidParameter
 from spinney.resampling.bags import Bags
 from spinney.resampling.bags_drawn import DrawnBags, WeighedBags
 from spinney.resampling.bags_recipe import SAMPLERS as FOREST_SAMPLERS
-from spinney.resampling.bags_recipe import BagRecipe
+from spinney.resampling.bags_recipe import BagRecipe, unless_ones
 from spinney.resampling.bags_repeated import repetitions
 from spinney.typing import AnyArray, FloatArray
 
@@ -136,16 +136,16 @@ def recipe_of(params: Mapping[str, Any], rows: RowsToDraw, seed: int) -> tuple[B
     Of others a bootstrap makes chances; without replacement every row has the same chance, and
     members weigh what they got.
     """
-    sampler, n = sampler_of(params), rows.n_rows
+    sampler, n, weights = sampler_of(params), rows.n_rows, unless_ones(rows.weights)
     if not isinstance(sampler, str):
-        return OwnRecipe(n_rows=n, seed=seed, weights=rows.weights, own=sampler), False
-    repeats = repetitions(rows.weights)
+        return OwnRecipe(n_rows=n, seed=seed, weights=weights, own=sampler), False
+    repeats = repetitions(weights)
     without = sampler in ("pasting", "subsample")
     n_draws = 0
     if without or sampler == "bootstrap":
         total = n if repeats is None else int(repeats.sum())
         n_draws = _n_draws(sampler, params["max_samples"], total)
-    told = without and repeats is None and rows.weights is not None
+    told = without and repeats is None and weights is not None
     if without:
         takes_all = n_draws == n and repeats is None
         sampler = None if takes_all else "pasting"
@@ -155,7 +155,7 @@ def recipe_of(params: Mapping[str, Any], rows: RowsToDraw, seed: int) -> tuple[B
         sampler=sampler,
         n_draws=n_draws if sampler in ("bootstrap", "pasting") else 0,
         block_length=params["block_length"] or max(1, round(n ** (1 / 3))),
-        weights=None if told or sampler is None else rows.weights,
+        weights=None if told or sampler is None else weights,
         labels=rows.labels,
     )
     return recipe, told

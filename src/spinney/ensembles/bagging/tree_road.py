@@ -32,7 +32,7 @@ from spinney.ensembles.forests.growing import (
 from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import Tally, hear_trees
 from spinney.ensembles.forests.row_order import groups_by_content, row_keys, taken
-from spinney.ensembles.forests.rows import ForestRows
+from spinney.ensembles.forests.rows import ForestRows, digest_of
 from spinney.ensembles.forests.warm_start import leaves_hold
 from spinney.ensembles.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from spinney.ensembles.trees.growing import (
@@ -42,6 +42,7 @@ from spinney.ensembles.trees.growing import (
     check_criterion,
 )
 from spinney.ensembles.trees.limits import least_weight, n_drawn
+from spinney.ensembles.weak.checks import check_means
 from spinney.errors import InvalidParameter
 from spinney.model import Model, Policy, TreeForest
 from spinney.model.forest import Output, TreeSum, cut_tree, join_trees
@@ -94,6 +95,7 @@ class TreeRoad:
         self.rows = _read(job, self._tree, given)
         reading = self.rows.reading
         check_criterion(reading, self._tree["criterion"])
+        check_means(reading.y, job.name)
         self._check_median(reading)
         self.schema, self.target = reading.schema, reading.target
         self.y, self.row_weights = reading.y, reading.weights
@@ -113,10 +115,14 @@ class TreeRoad:
         self._grown_for = self._target()
         self._settings = self._limits()
 
-    def fits(self, model: Any) -> bool:
-        """Tell whether the first tree of a model was grown on its bag of these rows."""
+    def fits(self, model: Any, aggregation: str | None) -> bool:
+        """Tell whether the first tree of a model was grown on its bag of these rows.
+
+        ``aggregation`` is how it put answers together; None: an old file does not tell.
+        """
         forest = _forest_of(model)
-        if self._job.params["aggregation"] == "soft" and _has_votes(forest):
+        voted = _has_votes(forest) if aggregation is None else aggregation == "hard"
+        if self._job.params["aggregation"] == "soft" and voted:
             raise InvalidParameter(
                 "warm_start=True with aggregation='soft' goes on with trees of an earlier fit that "
                 "vote, and whose shares of classes are not known any more. Set aggregation='hard' "
@@ -258,8 +264,11 @@ def _read(job: Job, tree: Mapping[str, Any], given: tuple[TableLike, Any, Any, A
         return recipe_of(job.params, drawn, job.seed)
 
     made, told = recipe(labels)
-    if made.sampler not in IN_PLACE and not isinstance(made, OwnRecipe):
-        keys = row_keys(reading.table, reading.y)
+    in_place = made.sampler in IN_PLACE or isinstance(made, OwnRecipe)
+    keys = None if in_place else row_keys(reading.table, reading.y)
+    in_order = made.sampler == "block" or isinstance(made, OwnRecipe)
+    digest = digest_of(reading, keys, in_order=in_order)
+    if keys is not None:
         order = np.argsort(keys, kind="stable")
         reading = taken(reading, order)
         places = order if places is None else places[order]
@@ -267,4 +276,4 @@ def _read(job: Job, tree: Mapping[str, Any], given: tuple[TableLike, Any, Any, A
             labels = (groups_by_content(labels, keys) if sampler == "group" else labels)[order]
         made, told = recipe(labels)
     tree_weights = reading.weights if told else None
-    return ForestRows(reading, made, tree_weights, reading.weights, places, n_given)
+    return ForestRows(reading, made, tree_weights, reading.weights, places, n_given, digest)

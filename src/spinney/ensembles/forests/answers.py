@@ -12,6 +12,7 @@ from spinney.ensembles.forests.forest import Forest
 from spinney.ensembles.forests.growing import hard_votes
 from spinney.ensembles.forests.uncertainty import standard_errors
 from spinney.ensembles.label_answers import logarithms
+from spinney.ensembles.number_answers import ScoresNumbers
 from spinney.ensembles.trees.several_labels import SeveralLabels
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter, shorten
 from spinney.model.model import State
@@ -93,13 +94,14 @@ class ClassForest(SeveralLabels, ClassifierMixin, Forest):
 
     def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
         shares, votes = arrays.get("shares"), self.model_.arrays["values"]
+        spans = self.model_.target.spans()
         if shares is not None and (
             shares.dtype != "<f8"
             or shares.shape != votes.shape
             or not np.isfinite(shares).all()
-            or not np.array_equal(hard_votes(shares), votes)
+            or not np.array_equal(hard_votes(shares, spans), votes)
         ):
-            raise InvalidModel("the shares of classes beside the model are not those it votes by")
+            raise InvalidModel("the shares of classes beside the model are not those it votes by.")
         others = {name: array for name, array in arrays.items() if name != "shares"}
         super()._adopt_attributes(meta, others)
         self._shares = None if shares is None else shares.copy()
@@ -158,7 +160,7 @@ class ClassForest(SeveralLabels, ClassifierMixin, Forest):
         return found
 
 
-class NumberForest(RegressorMixin, Forest):
+class NumberForest(ScoresNumbers, RegressorMixin, Forest):
     """A forest whose trees say numbers."""
 
     _task = "regression"

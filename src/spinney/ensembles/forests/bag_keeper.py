@@ -97,7 +97,7 @@ class BagKeeper(MemberSequence):
         known = Knowledge.from_state(meta, others, self._forest())
         n_outputs = self.model_.target.n_outputs
         shapes = [(known.n_given, n_outputs), (known.n_given,) if self._oob_flat() else ()]
-        if set(meta) - {"oob_score"} != {"bags", "n_given"} or (
+        if set(meta) - {"oob_score", "rows"} != {"bags", "n_given"} or (
             (own or "oob_score" in meta)
             and (
                 len(own) != 2

@@ -1,5 +1,6 @@
 """What a forest knows beside its trees: which rows they were grown on."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from spinney.ensembles.forests.growing import CELLS_AT_ONCE, portions
+from spinney.ensembles.forests.row_order import DIGEST_BYTES
 from spinney.ensembles.forests.rows import ForestRows
 from spinney.errors import InvalidModel
 from spinney.model import TreeForest
@@ -14,6 +16,7 @@ from spinney.model.model import State
 from spinney.resampling.bags_recipe import BagRecipe
 from spinney.typing import AnyArray, FloatArray
 
+_DIGEST = re.compile(f"[0-9a-f]{{{2 * DIGEST_BYTES}}}")
 _UNKNOWN = "what the estimator knows beside its model is missing or unknown"
 
 
@@ -25,12 +28,18 @@ class Knowledge:
     places: AnyArray | None
     """The place of each row of the recipe; None: its own."""
     n_given: int
+    digest: str | None = None
+    """Tells rows and weights from others; None: an old file does not tell."""
 
     @classmethod
     def of(cls, rows: ForestRows) -> "Knowledge":
         """Keep what is needed of the rows."""
         places = None if rows.places is None else rows.places.astype(np.int32)
-        return cls(rows.recipe, places, rows.n_given)
+        return cls(rows.recipe, places, rows.n_given, rows.digest)
+
+    def same_rows(self, other: "Knowledge") -> bool:
+        """Tell whether rows and weights are those of another; True if one of them is unknown."""
+        return None in (self.digest, other.digest) or self.digest == other.digest
 
     def counts(self, trees: range) -> AnyArray:
         """Count how often trees saw each row of what was given; (n_trees, n_given)."""
@@ -72,7 +81,8 @@ class Knowledge:
         meta, arrays = self.recipe.to_state()
         if self.places is not None:
             arrays = arrays | {"places": self.places.astype("<i4")}
-        return {"bags": meta, "n_given": self.n_given}, arrays
+        told = {} if self.digest is None else {"rows": self.digest}
+        return {"bags": meta, "n_given": self.n_given} | told, arrays
 
     @classmethod
     def from_state(
@@ -80,7 +90,12 @@ class Knowledge:
     ) -> "Knowledge":
         """Take back what ``to_state`` gave, believing nothing."""
         given = meta.get("n_given")
-        if type(given) is not int or not isinstance(meta.get("bags"), dict):
+        digest = meta.get("rows")
+        if (
+            type(given) is not int
+            or not isinstance(meta.get("bags"), dict)
+            or not _is_digest(digest)
+        ):
             raise InvalidModel(_UNKNOWN)
         others = {name: array for name, array in arrays.items() if name != "places"}
         recipe = BagRecipe.from_state(meta["bags"], others)
@@ -89,7 +104,7 @@ class Knowledge:
             in_order = recipe.sampler in (None, "block")
             if given != recipe.n_rows or not in_order or not _fits(recipe, model):
                 raise InvalidModel(_UNKNOWN)
-            return cls(recipe, None, given)
+            return cls(recipe, None, given, digest)
         if (
             places.dtype != "<i4"
             or places.shape != (recipe.n_rows,)
@@ -100,7 +115,11 @@ class Knowledge:
             or not _fits(recipe, model)
         ):
             raise InvalidModel(_UNKNOWN)
-        return cls(recipe, places.copy(), given)
+        return cls(recipe, places.copy(), given, digest)
+
+
+def _is_digest(digest: Any) -> bool:
+    return digest is None or (isinstance(digest, str) and bool(_DIGEST.fullmatch(digest)))
 
 
 def _fits(recipe: BagRecipe, model: TreeForest) -> bool:

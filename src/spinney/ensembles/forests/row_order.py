@@ -1,6 +1,7 @@
 """Rows in an order that what they hold decides, not where they stand."""
 
 from dataclasses import replace
+from hashlib import blake2b
 
 import numpy as np
 
@@ -8,6 +9,13 @@ from spinney.data.table import Table
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.sharing import bits_of, mix_bits, mixed_bits
 from spinney.typing import AnyArray, FloatArray
+
+MOST_COLUMNS = 1024
+"""Columns up to which all are mixed where the order of draws does not need it.
+
+A walk over more would take longer than many a fit.
+"""
+DIGEST_BYTES = 16
 
 
 def order_of_rows(table: Table, y: FloatArray) -> AnyArray:
@@ -21,10 +29,35 @@ def order_of_rows(table: Table, y: FloatArray) -> AnyArray:
 
 def row_keys(table: Table, y: FloatArray) -> AnyArray:
     """Mix what stands in each row, and its target, to 64 bits."""
-    mixed = mixed_bits(table)
-    for output in y.reshape(table.n_rows, -1).T:
+    return _mixed_with(mixed_bits(table), y)
+
+
+def target_keys(y: FloatArray) -> AnyArray:
+    """Mix the target of each row to 64 bits."""
+    return _mixed_with(np.zeros(len(y), np.uint64), y)
+
+
+def _mixed_with(mixed: AnyArray, y: FloatArray) -> AnyArray:
+    for output in y.reshape(len(mixed), -1).T:
         mix_bits(mixed, bits_of(output))
     return mixed
+
+
+def rows_digest(keys: AnyArray, weights: FloatArray | None, *, in_order: bool) -> str:
+    """Tell rows and what they weigh from others, by 128 bits; None for weights: all are 1.
+
+    Where rows stand matters only if they are drawn ``in_order``.
+
+    Examples
+    --------
+    >>> keys = np.array([3, 5], np.uint64)
+    >>> rows_digest(keys, None, in_order=False) == rows_digest(keys[::-1], None, in_order=False)
+    True
+    """
+    mixed = _mixed_with(keys.copy(), np.ones(len(keys)) if weights is None else weights)
+    if not in_order:
+        mixed.sort()
+    return blake2b(mixed.astype("<u8").tobytes(), digest_size=DIGEST_BYTES).hexdigest()
 
 
 def groups_by_content(codes: AnyArray, keys: AnyArray) -> AnyArray:

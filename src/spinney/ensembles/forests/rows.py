@@ -12,11 +12,19 @@ from spinney.data.sources.sparse import is_sparse
 from spinney.data.sources.vector import read_vector
 from spinney.data.weights import read_weights
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
-from spinney.ensembles.forests.row_order import groups_by_content, row_keys, taken
+from spinney.ensembles.forests.row_order import (
+    MOST_COLUMNS,
+    groups_by_content,
+    row_keys,
+    rows_digest,
+    taken,
+    target_keys,
+)
 from spinney.ensembles.trees.growing import check_criterion
 from spinney.ensembles.trees.several_labels import has_classes, label_codes
+from spinney.ensembles.weak.checks import check_means
 from spinney.errors import InvalidInput, InvalidParameter, nearest_names
-from spinney.resampling.bags_recipe import MOST_DRAWS, BagRecipe
+from spinney.resampling.bags_recipe import MOST_DRAWS, BagRecipe, unless_ones
 from spinney.resampling.bags_repeated import repetitions
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -39,6 +47,8 @@ class ForestRows:
     places: AnyArray | None
     """The place of each row in what was given; None: its own."""
     n_given: int
+    digest: str
+    """Tells these rows and their weights from others."""
 
     @property
     def total(self) -> float:
@@ -65,14 +75,16 @@ def read_forest_rows(
     _refuse_sparse_labels(y, settings)
     reading = read_rows(X, y, sample_weight, settings)
     check_criterion(reading, params["criterion"])
+    check_means(reading.y, settings.estimator_name)
     n_given = len(reading.y) if reading.kept is None else len(read_vector(y, "y"))
     row_weights = read_weights(sample_weight, n_given)
     places = reading.kept
     if row_weights is not None and places is not None:
         row_weights = row_weights[places]
     labels = _labels(sampler, groups, reading, n_given)
-    if sampler not in (None, "block"):
-        keys = row_keys(reading.table, reading.y)
+    keys = None if sampler in (None, "block") else row_keys(reading.table, reading.y)
+    digest = digest_of(reading, keys, in_order=sampler == "block")
+    if keys is not None:
         order = np.argsort(keys, kind="stable")
         reading = taken(reading, order)
         places = order if places is None else places[order]
@@ -86,12 +98,20 @@ def read_forest_rows(
         sampler=sampler,
         n_draws=_n_draws(sampler, params["max_samples"], len(reading.y), row_weights),
         block_length=params["block_length"] or max(1, round(len(reading.y) ** (1 / 3))),
-        weights=None if by_trees else reading.weights,
+        weights=None if by_trees else unless_ones(reading.weights),
         labels=labels,
         classes=_codes(reading) if balances and sampler else None,
     )
     tree_weights = reading.weights if by_trees else None
-    return ForestRows(reading, recipe, tree_weights, row_weights, places, n_given)
+    return ForestRows(reading, recipe, tree_weights, row_weights, places, n_given, digest)
+
+
+def digest_of(reading: Reading, keys: AnyArray | None, *, in_order: bool) -> str:
+    """Tell the rows that were read from others; by their keys, if these are known already."""
+    if keys is None:
+        few = len(reading.schema.names) <= MOST_COLUMNS
+        keys = row_keys(reading.table, reading.y) if few else target_keys(reading.y)
+    return rows_digest(keys, reading.weights, in_order=in_order)
 
 
 def _refuse_sparse_labels(y: Any, settings: IntakeSettings) -> None:

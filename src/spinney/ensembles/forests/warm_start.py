@@ -29,10 +29,12 @@ def check_goes_on(model: TreeForest, known: Knowledge, rows: ForestRows) -> None
     )
     if same_data:
         check_same_draw(known.recipe, recipe, "the forest of an earlier fit, whose trees")
-    if not same_data or not _first_tree_fits(model, rows):
+    same_rows = same_data and known.same_rows(Knowledge.of(rows))
+    if not same_rows or not _first_tree_fits(model, rows):
         raise InvalidInput(
-            "warm_start=True goes on with the forest of an earlier fit, but X, y, the number "
-            f"of rows or the sampler are not those it was grown with. Give the same data, {_ANEW}"
+            "warm_start=True goes on with the forest of an earlier fit, but X, y, their "
+            "weights, the number of rows or the sampler are not those it was grown with. Give the "
+            f"same data, {_ANEW}"
         )
 
 

@@ -22,6 +22,7 @@ from spinney.ensembles.selecting.members import (
     joint_classes,
     prepared,
     run_all,
+    with_own_threads,
 )
 from spinney.ensembles.selecting.setting_aside import Side, set_aside
 from spinney.errors import InvalidInput, InvalidParameter
@@ -96,7 +97,10 @@ class Hearing:
         """Fit some members to all rows."""
         tasks = [(self.prepared(int(n)), self._rows_of(int(n))) for n in numbers_of]
         fitted = run_all(fit_member, tasks, self.n_jobs)
-        return [Member(task[0].name, one) for task, one in zip(tasks, fitted, strict=True)]
+        return [
+            with_own_threads(Member(task[0].name, one), self.members[int(number)])
+            for number, task, one in zip(numbers_of, tasks, fitted, strict=True)
+        ]
 
     def _rows_of(self, number: int) -> GivenRows:
         """Give the rows as a member takes them: ours share one table, whatever folds they see."""
@@ -130,6 +134,8 @@ class Hearing:
         fitted = [Member(m.name, one) for m, one in zip(self.members, done, strict=True)]
         X = self.rows.on(aside).X
         said = np.array([ask_member(member, X, self._classes) for member in fitted])
+        for own, given in zip(fitted, self.members, strict=True):
+            with_own_threads(own, given)
         return Heard(self._answers(aside, said), fitted)
 
     def _joined(

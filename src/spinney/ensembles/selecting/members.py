@@ -191,6 +191,13 @@ def prepared(member: Member, seed: int, number: int, n_jobs: int | None) -> Memb
     return Member(member.name, twin)
 
 
+def with_own_threads(fitted: Member, given: Member) -> Member:
+    """Let a member that is kept forget the threads it was lent: a file does not depend on them."""
+    if fitted.is_ours and hasattr(given.estimator, "n_jobs"):
+        fitted.estimator.set_params(n_jobs=given.estimator.n_jobs)
+    return fitted
+
+
 def fit_member(member: Member, rows: GivenRows) -> Any:
     """Fit a member to rows; gives the estimator."""
     estimator = member.estimator

@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from spinney.data.binning import native_columns
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.label_answers import logarithms
+from spinney.ensembles.number_answers import ScoresNumbers
 from spinney.ensembles.parameters import Checked, Choice, Rule
 from spinney.ensembles.trees.growing import CLASS_CRITERIA, NUMBER_CRITERIA
 from spinney.ensembles.trees.several_labels import SeveralLabels, mean_impurity
@@ -170,7 +171,7 @@ class DecisionTreeClassifier(SeveralLabels, ClassifierMixin, SingleTree):
         return class_decreases(self.model_[0], summed, CLASS_CRITERIA[self.criterion])
 
 
-class DecisionTreeRegressor(RegressorMixin, SingleTree):
+class DecisionTreeRegressor(ScoresNumbers, RegressorMixin, SingleTree):
     """A regression tree: scikit-learn's names, tables as they are, every cut tried.
 
     The parameters are those of :class:`DecisionTreeClassifier` without ``class_weight``;

@@ -9,6 +9,8 @@ from spinney.ensembles.weak.base_trees import DEFAULT_DEPTH
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.typing import FloatArray
 
+_LARGEST_MEAN = 1e300
+"""A sum over a hundred million members still is a number."""
 _SMALLEST, _LARGEST = 1e-120, 1e120
 
 
@@ -47,3 +49,14 @@ def check_squares(y: FloatArray, owner: str) -> None:
         f"between {_SMALLEST} and {_LARGEST}, or nothing but 0. Divide y by it, and multiply what "
         "is predicted."
     )
+
+
+def check_means(y: FloatArray, owner: str) -> None:
+    """Refuse numbers so large that the sum over members, of which a mean is made, is none."""
+    largest = float(np.abs(y).max(initial=0.0))
+    if largest > _LARGEST_MEAN:
+        raise InvalidInput(
+            f"The largest magnitude in y is {largest!r}, and {owner} adds up what its members say: "
+            f"expected one of at most {_LARGEST_MEAN}. Divide y by it, and multiply what is "
+            "predicted."
+        )

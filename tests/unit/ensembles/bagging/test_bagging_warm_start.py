@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
 from spinney import BaggingClassifier, BaggingRegressor, DecisionTreeClassifier
-from spinney.errors import InvalidInput, InvalidParameter
+from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.io.save_load import from_bytes, to_bytes
 
 RNG = np.random.default_rng(0)
@@ -72,6 +73,40 @@ def test_trees_go_on_with_their_rows_only():
     bag = grown().fit(X, Y).set_params(n_estimators=8)
     with pytest.raises(InvalidInput, match="are not those it was fitted with"):
         bag.fit(X[::-1] * 2, Y)
+
+
+@every_base
+@pytest.mark.parametrize("params", [{}, {"bootstrap": False}, {"sampler": "block"}], ids=str)
+def test_other_rows_and_base_learners_are_refused(base, params):
+    bag = grown(base, **params).fit(X, Y).set_params(n_estimators=8)
+    for other_X, other_Y in ((X, 1 - Y), (X * 1.0001, Y)):
+        with pytest.raises(InvalidInput, match="are not those it was fitted with"):
+            bag.fit(other_X, other_Y)
+    for other in (GaussianNB(), DecisionTreeClassifier(class_weight="balanced")):
+        with pytest.raises(InvalidInput, match="the base learner"):
+            bag.set_params(estimator=other).fit(X, Y)
+    bag.set_params(estimator=base).fit(X, Y)
+
+
+@every_base
+@pytest.mark.parametrize("params", [{}, {"bootstrap": False}, {"sampler": "balanced"}], ids=str)
+def test_weights_of_one_are_no_weights(base, params):
+    bag = grown(base, **params).fit(X, Y).set_params(n_estimators=8).fit(X, Y, np.ones(120))
+    whole = BaggingClassifier(base, 8, random_state=1, **params).fit(X, Y)
+    assert np.array_equal(bag.predict_proba(X), whole.predict_proba(X))
+    with pytest.raises((InvalidInput, InvalidParameter), match="weights"):
+        bag.set_params(n_estimators=9).fit(X, Y, np.r_[0.5, np.ones(119)])
+
+
+def test_votes_of_trees_without_a_split_are_remembered():
+    stump = DecisionTreeClassifier(min_samples_leaf=100)
+    bag = grown(stump, aggregation="hard").fit(X, Y)
+    for one in (bag, from_bytes(to_bytes(bag))):
+        with pytest.raises(InvalidParameter, match="Set aggregation='hard' as it was"):
+            one.set_params(n_estimators=8, aggregation="soft").fit(X, Y)
+    meta, arrays = bag._attributes()
+    with pytest.raises(InvalidModel, match="missing or unknown"):
+        bag._adopt_attributes(meta | {"aggregation": "sof"}, arrays)
 
 
 @every_base

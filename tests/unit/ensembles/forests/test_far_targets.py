@@ -2,8 +2,15 @@
 
 import numpy as np
 import pytest
+from sklearn.neighbors import KNeighborsRegressor
 
-from spinney import ExtraTreesRegressor, QuantileForestRegressor, RandomForestRegressor
+from spinney import (
+    BaggingRegressor,
+    ExtraTreesRegressor,
+    QuantileForestRegressor,
+    RandomForestRegressor,
+)
+from spinney.errors import InvalidInput
 from spinney.io.save_load import from_bytes, to_bytes
 
 RNG = np.random.default_rng(0)
@@ -44,3 +51,20 @@ def test_scores_and_standard_errors_are_numbers(criterion, far):
     _, distant = forest.predict(X, return_std=True)
     assert np.mean(distant / far) == pytest.approx(np.mean(error), rel=0.2)
     assert forest.feature_importances_.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "ensemble",
+    [
+        RandomForestRegressor(),
+        ExtraTreesRegressor(),
+        BaggingRegressor(),
+        BaggingRegressor(KNeighborsRegressor()),
+    ],
+    ids=str,
+)
+def test_means_are_numbers_or_refused(ensemble):
+    with pytest.raises(InvalidInput, match=r"magnitude in y is 1e\+307, .* adds up .* Divide y"):
+        ensemble.fit(X, np.r_[-1e307, Y[1:]])
+    large = np.linspace(-1e300, 1e300, 200)
+    assert np.isfinite(ensemble.fit(X, large).predict(X)).all()

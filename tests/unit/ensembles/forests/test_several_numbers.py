@@ -1,7 +1,9 @@
 """Trees and forests of several numbers per row, by every criterion."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeRegressor as TheirTree
 from sklearn.utils import get_tags
 from tests.properties.test_determinism import available_sets, instruction_set
@@ -13,7 +15,7 @@ from spinney import (
     ExtraTreesRegressor,
     RandomForestRegressor,
 )
-from spinney.errors import InvalidInput
+from spinney.errors import InvalidInput, InvalidInputType
 
 RNG = np.random.default_rng(8)
 X = RNG.standard_normal((200, 4)).round(1)
@@ -99,3 +101,52 @@ def test_tags_say_that_poisson_takes_no_negative_numbers():
         for criterion in CRITERIA:
             tags = get_tags(kind(criterion=criterion)).target_tags
             assert tags.positive_only is (criterion == "poisson")
+
+
+def with_value(value):
+    numbers = COUNTS.copy()
+    numbers[7, 1] = value
+    return numbers
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (with_value(np.inf), "In column 1 of y: .* infinity .* row 7"),
+        (with_value(np.nan), "In column 1 of y: .* NaN.* row 7"),
+        (with_value(np.nan).astype(object), "In column 1 of y: .* NaN.* row 7"),
+        (np.c_[COUNTS.astype(object), np.full(200, "ash")], "In column 3 of y: .*needs numbers"),
+        (pd.DataFrame(with_value(np.nan)), "y column 1 contains NaN.* row 7"),
+        (pd.DataFrame({"x": COUNTS[:, 0], "word": "ash"}), "In column 1 of y: .*needs numbers"),
+        (
+            pd.DataFrame({"day": pd.date_range("2020", periods=200), "x": COUNTS[:, 0]}),
+            "In column 0 of y: y is datetime, .*needs numbers",
+        ),
+        (
+            pd.DataFrame({"a": pd.date_range("2020", periods=200), "b": pd.Timedelta(1, "D")}),
+            "In column 0 of y: y is datetime",
+        ),
+    ],
+)
+def test_bad_numbers_are_told_with_their_column(y, words):
+    with pytest.raises((InvalidInput, InvalidInputType), match=words):
+        RandomForestRegressor(2).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "kind", [RandomForestRegressor, DecisionTreeRegressor, BaggingRegressor, ExtraTreesRegressor]
+)
+def test_a_score_of_other_columns_or_no_weight_is_refused(kind):
+    model = kind(random_state=0).fit(X, COUNTS)
+    with pytest.raises(InvalidInput, match=r"shape \(200,\), but \(200, 3\) is predicted"):
+        model.score(X, COUNTS[:, 0])
+    with pytest.raises(InvalidInput, match="all weights are zero"):
+        model.score(X, COUNTS, np.zeros(200))
+    with pytest.raises(InvalidInput, match=r"\[200, 5\]"):
+        model.score(X, COUNTS[:5])
+    weights = np.arange(200.0)
+    assert model.score(X, COUNTS, weights) == r2_score(
+        COUNTS, model.predict(X), sample_weight=weights
+    )
+    one = kind(random_state=0).fit(X, COUNTS[:, 0])
+    assert one.score(X, COUNTS[:, :1]) == r2_score(COUNTS[:, 0], one.predict(X))

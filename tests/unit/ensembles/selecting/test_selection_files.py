@@ -49,6 +49,15 @@ def test_what_is_read_is_what_was_written(name, changes):
     assert again.feature_names_in_.tolist() == model.feature_names_in_.tolist()
 
 
+@pytest.mark.parametrize("cv", [2, 0.4])
+def test_threads_do_not_change_the_file(cv):
+    one, two = (fitted("EnsembleSelectionRegressor", cv=cv, n_jobs=n) for n in (1, 2))
+    assert to_bytes(one.set_params(n_jobs=None)) == to_bytes(two.set_params(n_jobs=None))
+    kept = [("tree", spinney.DecisionTreeRegressor(n_jobs=2))]
+    own = fitted("EnsembleSelectionRegressor", cv=cv, n_jobs=1, estimators=kept)
+    assert own.estimators_[0].n_jobs == 2
+
+
 def test_a_calibration_goes_with_it():
     model = fitted("EnsembleSelectionRegressor").calibrate(TABLE, NUMBERS)
     again = from_bytes(to_bytes(model))
