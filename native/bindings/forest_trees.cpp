@@ -18,20 +18,22 @@ using Targets = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device:
 class ForestTarget {
   public:
     ForestTarget(std::pair<Classes, Array<std::uint32_t>> labels, Numbers numbers,
-                 Array<std::int64_t> weights, Array<double> centre,
+                 Array<std::int64_t> weights, std::pair<Array<double>, Array<double>> outputs,
                  std::pair<double, double> scales, NodeCriterion criterion,
                  std::pair<Targets, bool> targets)
         : classes_(std::move(labels.first)),
           label_starts_(std::move(labels.second)),
           numbers_(std::move(numbers)),
           weights_(std::move(weights)),
-          centre_(std::move(centre)),
+          centre_(std::move(outputs.first)),
+          units_(std::move(outputs.second)),
           targets_(std::move(targets.first)) {
         rows_.classes = {classes_.data(), classes_.size()};
         rows_.label_starts = view(label_starts_);
         rows_.numbers = {numbers_.data(), numbers_.size()};
         rows_.weights = view(weights_);
         rows_.centre = view(centre_);
+        rows_.units = view(units_);
         rows_.n_outputs = rows_.centre.size();
         rows_.n_rows = rows_.classes.empty() ? numbers_.shape(0) : classes_.shape(0);
         rows_.number_scale = scales.first;
@@ -55,7 +57,7 @@ class ForestTarget {
 
     bool has_numbers() const {
         const bool absolute = rows_.criterion == NodeCriterion::kAbsolute;
-        return numbers_.shape(1) == rows_.n_outputs &&
+        return numbers_.shape(1) == rows_.n_outputs && rows_.units.size() == rows_.n_outputs &&
                (!absolute || rows_.targets.size() == rows_.numbers.size());
     }
 
@@ -79,6 +81,7 @@ class ForestTarget {
     Numbers numbers_;
     Array<std::int64_t> weights_;
     Array<double> centre_;
+    Array<double> units_;
     Targets targets_;
     ForestRows rows_;
 };
@@ -170,16 +173,19 @@ void bind_forest_trees(nb::module_& module) {
         .def_rw("shuffle", &ForestSettings::shuffle);
 
     nb::class_<ForestTarget>(module, "ForestTarget", "What trees of a forest are grown for.")
-        .def(nb::init<std::pair<Classes, Array<std::uint32_t>>, Numbers, Array<std::int64_t>,
-                      Array<double>, std::pair<double, double>, NodeCriterion,
-                      std::pair<Targets, bool>>(),
-             "labels"_a, "numbers"_a, "weights"_a, "centre"_a, "scales"_a, "criterion"_a,
-             "targets"_a,
-             "labels: the class of each label of each row, and where the classes of each label "
-             "begin "
-             "among the outputs, with their end; none for numbers. targets: "
-             "for absolute error those of each row, and whether weights are whole and numbers "
-             "multiples of them; else (none, False).");
+        .def(
+            nb::init<std::pair<Classes, Array<std::uint32_t>>, Numbers, Array<std::int64_t>,
+                     std::pair<Array<double>, Array<double>>, std::pair<double, double>,
+                     NodeCriterion, std::pair<Targets, bool>>(),
+            "labels"_a, "numbers"_a, "weights"_a, "outputs"_a, "scales"_a, "criterion"_a,
+            "targets"_a,
+            "labels: the class of each label of each row, and where the classes of each label "
+            "begin "
+            "among the outputs, with their end; none for numbers. outputs: "
+            "what was subtracted from the numbers of each, and the unit of these as a share of the "
+            "largest, none for classes. targets: "
+            "for absolute error those of each row, and whether weights are whole and numbers "
+            "multiples of them; else (none, False).");
 
     nb::class_<RankedColumns>(module, "RankedColumns", "Every feature as ranks of its values.")
         .def(

@@ -33,7 +33,10 @@ struct ForestRows {
     std::span<const std::int64_t> numbers;        ///< row-major n_rows * n_outputs, weighted
     std::span<const std::int64_t> weights;        ///< by row, at least 1; empty: one each
     std::span<const double> centre;  ///< by output: what was subtracted from the numbers
-    double number_scale = 1.0;       ///< what a unit of the numbers is worth
+    double number_scale = 1.0;       ///< what a unit of the numbers is worth, where units is 1
+    /// By output, a power of two up to 1: what a unit of its numbers is worth beside that of the
+    /// largest numbers. All 1 for absolute error.
+    std::span<const double> units;
     double weight_scale = 1.0;
     NodeCriterion criterion = NodeCriterion::kGini;
     /// Row-major n_rows * n_outputs, for absolute error: what values are chosen from.

@@ -68,8 +68,8 @@ class VectorSum {
     }
     void values(const std::int64_t* total, double* into) const {
         for (std::size_t k = 0; k < n_outputs_; ++k) {
-            into[k] = static_cast<double>(total[k]) * rows_.number_scale / weight(total) +
-                      rows_.centre[k];
+            const double sum = static_cast<double>(total[k]) * rows_.units[k] * rows_.number_scale;
+            into[k] = sum / weight(total) + rows_.centre[k];
         }
     }
 
@@ -89,7 +89,8 @@ class VectorSum {
             const double a = static_cast<double>(left[k]) / own;
             const double b = static_cast<double>(total[k] - left[k]) / rest;
             if (std::abs(a - b) > kRounding * (std::abs(a) + std::abs(b))) {
-                squares += (a - b) * (a - b);
+                const double apart = (a - b) * rows_.units[k];
+                squares += apart * apart;
             }
         }
         return squares * own * (rest / (own + rest)) * rows_.number_scale * rows_.number_scale /
@@ -108,9 +109,9 @@ class VectorSum {
             const auto rest_sum = static_cast<double>(total_[k] - left[k]);
             if (sum <= 0.0 || rest_sum <= 0.0) return -std::numeric_limits<double>::infinity();
             const double all = mean(total_, k);
-            gain += std::max(
-                sum * exact_log(sum / own / all) + rest_sum * exact_log(rest_sum / rest / all),
-                0.0);
+            const double falls =
+                sum * exact_log(sum / own / all) + rest_sum * exact_log(rest_sum / rest / all);
+            gain += std::max(falls, 0.0) * rows_.units[k];
         }
         return gain * rows_.number_scale;
     }

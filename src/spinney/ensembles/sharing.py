@@ -8,7 +8,7 @@ import numpy as np
 from spinney.data.binning import BinnedTable, Binner
 from spinney.data.intake import read_table
 from spinney.data.schema import FeatureSchema
-from spinney.data.table import Column, Kind, Table
+from spinney.data.table import Column, Table
 from spinney.data.weights import read_weights
 from spinney.errors import InvalidInput
 from spinney.resampling.folds import read_row_numbers
@@ -50,6 +50,9 @@ class SharedTable:
     made them. Then a fit on ``rows(numbers)`` gives the model of a fit on a copy of the rows:
     trees and forests to the last bit, boosting up to the middle of a gap (a threshold may lie
     elsewhere between two values of the rows, where only rows outside can tell).
+
+    Boosting on a table with a date, a text or a category of more levels than bins derives features
+    from its own rows: it is a fit on a copy of them, and shares no bins.
 
     Parameters
     ----------
@@ -117,8 +120,9 @@ class SharedTable:
 class TableRows(Table):
     """Some rows of a shared table: a table like any other, copied when it is looked into.
 
-    Boosting, forests and trees do not look into it. They train on the bins or ranks that the rows
-    have in the shared table.
+    Forests and trees do not look into it, nor does boosting where it derives no features (from
+    dates, texts or many levels). They train on the bins or ranks that the rows have in the shared
+    table.
     """
 
     __slots__ = ("_copy", "_source", "numbers", "shared")
@@ -245,8 +249,8 @@ def mixed_bits(table: Table) -> AnyArray:
     mixed = np.zeros(table.n_rows, np.uint64)
     for column in table.columns:
         values = column.dense(table.n_rows)
-        if column.kind is Kind.CATEGORICAL:
-            mix_bits(mixed, values.astype(np.int64).view(np.uint64))
+        if column.levels is not None:  # not their codes: these depend on who else is in the table
+            mix_bits(mixed, np.append(column.levels.digests(), np.uint64(0))[values])
         else:
             mix_bits(mixed, bits_of(values))
     return mixed

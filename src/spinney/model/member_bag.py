@@ -69,9 +69,11 @@ class MemberBag(Model):
     def to_state(self) -> State:
         """Refuse: foreign members have no safe form in a file."""
         raise CannotSave(
-            f"The members are {type(self.members[0]).__name__} objects, which have no safe form in "
-            "a file. Bag Spinney's own trees to save the model, or keep this one with pickle or "
-            "joblib."
+            f"The members are {type(self.members[0]).__name__} objects fitted one by one, which "
+            "have no safe form in a file. Spinney's own trees have one if they grow as a forest: "
+            "without class_weight, which RandomForestClassifier takes, and with limits that are "
+            "numbers of rows, not shares, where bags differ in size. Or keep this model with "
+            "pickle or joblib."
         )
 
     def __eq__(self, other: object) -> bool:

@@ -54,8 +54,10 @@ class TreeTarget:
     """(n_rows,) on their grid; none for one each."""
     centre: FloatArray
     scales: tuple[float, float]
-    """Units of numbers and weights."""
+    """Units of numbers, the largest if they differ, and of weights."""
     criterion: _ext.NodeCriterion
+    units: FloatArray = field(default_factory=lambda: np.empty(0))
+    """By output: its unit of numbers as a share of the largest, a power of 2; none for classes."""
     targets: FloatArray = field(default_factory=lambda: np.empty((0, 1)))
     """(n_rows, n_outputs) for absolute error, whose values are chosen from them; else none."""
     is_whole: bool = False
@@ -72,7 +74,7 @@ class TreeTarget:
             (self.classes, self.label_starts),
             self.numbers,
             self.weights,
-            self.centre,
+            (self.centre, self.units),
             self.scales,
             self.criterion,
             (self.targets, self.is_whole),
@@ -121,7 +123,13 @@ class TreeTarget:
         if n_drawn > len(targets):  # room for sums over more rows than there are
             row_weights = np.ones(len(targets))
             row_weights[0] += n_drawn - len(targets)  # the grid depends on the total alone
-        products, product_exponent = fixed_products(row_weights, targets - centre)
+        # A grid for each output, or small numbers beside large ones would lose their digits.
+        # Errors of absolute value are added up as whole numbers: these share one.
+        together = [slice(None)] if criterion == "absolute" else _columns(targets)
+        apart = targets - centre
+        parts = [fixed_products(row_weights, apart[:, of]) for of in together]
+        products = np.hstack([integers for integers, _ in parts])
+        exponents = np.broadcast_to([exponent for _, exponent in parts], len(centre))
         if n_drawn > len(targets):
             products[0] //= int(row_weights[0])
         return cls(
@@ -130,8 +138,9 @@ class TreeTarget:
             np.ascontiguousarray(products),
             whole,
             centre,
-            (math.ldexp(1.0, product_exponent), math.ldexp(1.0, exponent)),
+            (math.ldexp(1.0, int(exponents.max())), math.ldexp(1.0, exponent)),
             CRITERIA[criterion],
+            np.ldexp(1.0, exponents - exponents.max()),
         )
 
     @classmethod
@@ -269,6 +278,10 @@ class RankedTable:
         )
         grown["category_sets"] = grown["category_sets"].reshape(-1, 32)
         return grown
+
+
+def _columns(targets: FloatArray) -> list[slice]:
+    return [slice(place, place + 1) for place in range(targets.shape[1])]
 
 
 def _whole_weights(weights: FloatArray | None) -> tuple[AnyArray, int]:

@@ -254,6 +254,17 @@ def test_a_level_without_rows_in_the_fold_is_known_all_the_same():
     assert np.isfinite(model.predict(frame[100:])).all()
 
 
+@pytest.mark.parametrize("kind", ["forest", "forest of classes", "extra trees", "quantile forest"])
+def test_forests_draw_alike_whatever_levels_other_rows_have(kind):
+    words = np.array(["ash", "beech", "fir", "oak"])[FEW[:, 0].astype(int) % 4]
+    table = pd.DataFrame({"kind": words, "size": FEW[:, 1]})
+    rows = np.flatnonzero(words != "ash")
+    y = CLASSES if "classes" in kind else NUMBERS
+    shared = SAME[kind]().fit(SharedTable(table).rows(rows), y[rows])
+    copied = SAME[kind]().fit(table.iloc[rows], y[rows])
+    assert np.array_equal(shared.predict(table.iloc[rows]), copied.predict(table.iloc[rows]))
+
+
 def test_rows_are_a_table():
     shared = SharedTable(FEW)
     rows = shared.rows(TRAIN)

@@ -40,6 +40,7 @@ from spinney.ensembles.trees.growing import (
     NUMBER_CRITERIA,
     Scales,
     check_criterion,
+    number_target,
 )
 from spinney.ensembles.trees.limits import least_weight, n_drawn
 from spinney.ensembles.weak.checks import check_means
@@ -65,8 +66,8 @@ def is_forest(base: Any, task: str, params: Mapping[str, Any]) -> bool:
     """Tell whether members can grow as one forest.
 
     They are trees of ours, of the right kind. What a forest does not know is left to each tree:
-    medians in leaves, weights of classes by the rows of a bag, and limits that are shares of a bag
-    where bags differ in size.
+    weights of classes by the rows of a bag, and limits that are shares of a bag where bags differ
+    in size.
     """
     kind = DecisionTreeClassifier if task == "classification" else DecisionTreeRegressor
     if type(base) is not kind:
@@ -77,11 +78,7 @@ def is_forest(base: Any, task: str, params: Mapping[str, Any]) -> bool:
     has_shares = any(isinstance(tree[name], float | np.floating) for name in _SHARES) or any(
         tree[name] for name in _OF_TOTAL
     )
-    return (
-        tree["criterion"] != "absolute_error"
-        and tree.get("class_weight") is None
-        and (same_size or not has_shares)
-    )
+    return tree.get("class_weight") is None and (same_size or not has_shares)
 
 
 class TreeRoad:
@@ -174,7 +171,7 @@ class TreeRoad:
             n_classes = reading.target.n_outputs
             return TreeTarget.of_classes(reading.y, n_classes, weights, criterion=own)
         own = NUMBER_CRITERIA[criterion]
-        return TreeTarget.of_numbers(reading.y, weights, criterion=own, n_drawn=self.bags.most)
+        return number_target(reading.y, weights, own, n_drawn=self.bags.most)
 
     def _limits(self) -> ForestSettings:
         """Give the limits of one tree; weights are in the units of the bags."""

@@ -13,6 +13,8 @@ from spinney import (
     RandomPatchesClassifier,
     RandomSubspaceRegressor,
 )
+from spinney.errors import CannotSave
+from spinney.io.save_load import from_bytes, to_bytes
 from spinney.model import TreeForest
 from spinney.model.member_bag import MemberBag
 
@@ -81,6 +83,47 @@ def test_numbers_up_to_rounding(tree):
         assert own.model_.arrays["values"] == pytest.approx(one.model_.arrays["values"], rel=1e-9)
 
 
+MEDIANS = [
+    {},
+    {"max_depth": 4, "min_samples_leaf": 5},
+    {"max_leaf_nodes": 7, "ccp_alpha": 0.5},
+    {"splitter": "random", "max_features": 2},
+]
+
+
+@pytest.mark.parametrize("tree", MEDIANS, ids=str)
+@pytest.mark.parametrize("sampler", ["bootstrap", "subsample", "poisson", "block"])
+def test_medians_bit_by_bit(tree, sampler):
+    base = DecisionTreeRegressor(criterion="absolute_error", **tree)
+    bag = BaggingRegressor(base, 5, random_state=1, sampler=sampler).fit(DIABETES, PROGRESS)
+    assert isinstance(bag.model_, TreeForest)
+    members = alone(bag, DIABETES, PROGRESS, bag_weights(bag, 442))
+    for own, one in zip(bag.estimators_, members, strict=True):
+        same_shape(own, one)
+        assert np.array_equal(own.model_.arrays["values"], one.model_.arrays["values"])
+    again = from_bytes(to_bytes(bag))
+    assert np.array_equal(again.predict(DIABETES), bag.predict(DIABETES))
+    assert len(again.set_params(n_estimators=7, warm_start=True).fit(DIABETES, PROGRESS)) == 7
+
+
+def test_medians_of_weighted_rows_and_of_several_numbers():
+    base = DecisionTreeRegressor(criterion="absolute_error", max_depth=3)
+    weights, both = RNG.integers(1, 4, 442), np.c_[PROGRESS, -DIABETES[:, 0]]
+    bag = BaggingRegressor(base, 5, random_state=1)
+    repeated = np.repeat(np.arange(442), weights)
+    for y in (PROGRESS, both):
+        said = bag.fit(DIABETES, y, weights).predict(DIABETES)
+        assert np.array_equal(said, bag.fit(DIABETES[repeated], y[repeated]).predict(DIABETES))
+    bag.set_params(sampler="bayesian").fit(DIABETES, PROGRESS)
+    assert bag.score(DIABETES, PROGRESS) > 0.3
+
+
+def test_trees_that_were_fitted_one_by_one_say_why_they_have_no_file():
+    bag = BaggingClassifier(DecisionTreeClassifier(class_weight="balanced")).fit(NOISY, SPECIES)
+    with pytest.raises(CannotSave, match=r"without class_weight, which RandomForestClassifier"):
+        to_bytes(bag)
+
+
 @pytest.mark.parametrize("poisson", [False, True])
 def test_poisson_bags_and_counts_of_events(poisson):
     criterion = "poisson" if poisson else "squared_error"
@@ -142,7 +185,6 @@ def test_tables_with_names_categories_and_gaps():
 
 def test_what_a_forest_does_not_know_is_left_to_each_tree():
     lonely = [
-        (BaggingRegressor, DecisionTreeRegressor(criterion="absolute_error"), {}),
         (BaggingClassifier, DecisionTreeClassifier(class_weight="balanced"), {}),
         (BaggingClassifier, DecisionTreeClassifier(min_samples_leaf=0.1), {"sampler": "poisson"}),
     ]

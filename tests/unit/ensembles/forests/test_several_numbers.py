@@ -150,3 +150,38 @@ def test_a_score_of_other_columns_or_no_weight_is_refused(kind):
     )
     one = kind(random_state=0).fit(X, COUNTS[:, 0])
     assert one.score(X, COUNTS[:, :1]) == r2_score(COUNTS[:, 0], one.predict(X))
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "poisson"])
+@pytest.mark.parametrize("weights", [None, RNG.integers(1, 4, 200), RNG.random(200) + 0.1])
+def test_small_numbers_keep_their_digits_beside_large_ones(criterion, weights):
+    numbers = np.c_[1e9 * (1 + X[:, 0] ** 2), 1e-6 * (1 + X[:, 1] ** 2), np.full(200, 0.1)]
+    tree = DecisionTreeRegressor(criterion=criterion, max_depth=3).fit(X, numbers, weights)
+    leaves, said = tree.apply(X), tree.predict(X)
+    for leaf in np.unique(leaves):
+        own = leaves == leaf
+        weighed = None if weights is None else weights[own]
+        mean = np.average(numbers[own], axis=0, weights=weighed)
+        assert said[own] == pytest.approx(np.broadcast_to(mean, (own.sum(), 3)), rel=1e-12, abs=0)
+    forest = RandomForestRegressor(5, criterion=criterion, random_state=0, max_depth=1)
+    roots = forest.fit(X, numbers, weights).model_.arrays
+    for tree, bag in enumerate(forest.estimators_samples_):
+        root = roots["values"][roots["tree_start"][tree]]
+        assert root == pytest.approx(numbers[bag].mean(axis=0), rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "poisson"])
+def test_small_numbers_split_where_large_ones_are_the_same(criterion):
+    numbers = np.c_[1e9 * (1.0 + (X[:, 0] > 0)), 1e-6 * (1 + (X[:, 1] > 0))]
+    tree = DecisionTreeRegressor(criterion=criterion).fit(X, numbers)
+    assert tree.tree_.n_leaves == 4
+    assert tree.predict(X) == pytest.approx(numbers, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "poisson"])
+def test_powers_of_two_on_all_outputs_change_no_bit(criterion):
+    settings = {"n_estimators": 4, "criterion": criterion, "bootstrap": False, "max_features": 1}
+    settings["random_state"] = 0  # a bootstrap would draw by what stands in rows
+    near = RandomForestRegressor(**settings).fit(X, COUNTS)
+    far = RandomForestRegressor(**settings).fit(X, COUNTS * 2.0**70)
+    assert np.array_equal(far.predict(X), near.predict(X) * 2.0**70)
