@@ -11,7 +11,7 @@ import numpy as np
 from spinney.data.categorical import named_features
 from spinney.data.levels import LevelType
 from spinney.data.table import Column, Kind, Table
-from spinney.data.texts import TextWords, looks_like_text
+from spinney.data.texts import FEWEST_TEXTS, TextWords, looks_like_text
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.sharing import mixed_bits
 from spinney.errors import InvalidInput, InvalidParameter, nearest_names, shorten
@@ -116,8 +116,10 @@ def _asked_for(params: Mapping[str, Any], reading: Reading) -> list[int]:
         raise InvalidParameter(f"text_features={wish!r}: {_EXPECTED}")
     if not wish:
         return []
-    columns = reading.table.columns
-    free = [p for p in strings if p not in named and not columns[p].is_category_type]
+    # Few levels are no texts; to look into the columns would copy rows of a shared table.
+    fewest = FEWEST_TEXTS if wish == "auto" else 1
+    free = [p for p in strings if p not in named and len(schema.levels[p] or ()) >= fewest]
+    free = [p for p in free if not reading.table.columns[p].is_category_type]
     return free if wish != "auto" else [p for p in free if _is_text(reading, p)]
 
 

@@ -106,7 +106,7 @@ FRAME = pd.DataFrame({"girth": X[:, 0], "kind": LABELS, "soil": LABELS[::-1]})
 @pytest.mark.parametrize("name", ["Stacking", "Blending"])
 @pytest.mark.parametrize("task", ["Classifier", "Regressor"])
 def test_text_that_the_final_estimator_cannot_take_is_told_by_column(name, task):
-    boosting = getattr(spinney, f"GradientBoosting{task}")(max_iter=5)
+    boosting = getattr(spinney, f"GradientBoosting{task}")(max_iter=50)
     y, linear = (LABELS, LogisticRegression()) if task == "Classifier" else (NUMBERS, Ridge())
     stack = getattr(spinney, f"{name}{task}")([("boosting", boosting)], linear, passthrough=True)
     if name == "Blending":
