@@ -24,8 +24,9 @@ constexpr std::size_t kFewRowsToTakeOut = 128;
 struct GradientGrower::Search {
     std::array<Node*, 2> nodes{};  ///< null: not searched
     GradientHistogram* parent = nullptr;
-    GradientHistogram* child = nullptr;  ///< null: rows are taken out of the parent's
-    RowRange rows_of_child{};            ///< empty: the child's histogram is there
+    GradientHistogram* child = nullptr;               ///< null: rows are taken out of the parent's
+    RowRange rows_of_child{};                         ///< empty: the child's histogram is there
+    std::array<std::optional<SplitTask>, 2> tasks{};  ///< of the nodes; none for levels
 };
 
 GradientGrower::GradientGrower(TrainingBins bins, int n_threads)
@@ -66,15 +67,14 @@ GradientGrower::~GradientGrower() = default;
 
 GrownTree GradientGrower::grow(const GradientInput& input, std::span<const std::uint32_t> rows,
                                const GradientTreeSettings& settings) {
-    start(input, rows, settings);
-    open_root();
-    if (settings.symmetric) {
-        grow_levels();
-    } else {
-        grow_leaves();
-    }
-    GrownTree tree = frozen();
-    set_values(input, tree);
+    GrownTree tree;
+    thread_choice_.run([&] {
+        start(input, rows, settings);
+        open_root();
+        settings.symmetric ? grow_levels() : grow_leaves();
+        tree = frozen();
+        set_values(input, tree);
+    });
     return tree;
 }
 
@@ -134,7 +134,8 @@ void GradientGrower::open_root() {
     if (!may_split(root)) return spare_.push_back(std::move(root.histogram));
     if (settings_.symmetric) return;
     allow_features(root, 0);
-    choose_splits({.nodes = {&root, nullptr}});
+    Search search = {.nodes = {&root, nullptr}};
+    choose_splits(search);
     open(0);
 }
 
@@ -234,9 +235,10 @@ void GradientGrower::fill_histograms(Node& parent, Node& left, Node& right) {
         smaller.n_rows() <= kFewRowsToTakeOut) {
         const auto rows = rows_.rows(smaller.rows);
         larger.histogram = std::move(inherited);
-        return choose_splits({.nodes = {nullptr, &larger},
-                              .parent = larger.histogram.get(),
-                              .rows_of_child = {rows.data(), 0, rows.size()}});
+        Search search = {.nodes = {nullptr, &larger},
+                         .parent = larger.histogram.get(),
+                         .rows_of_child = {rows.data(), 0, rows.size()}};
+        return choose_splits(search);
     }
     if (may_split(smaller) || may_split(larger)) {
         const auto rows = rows_.rows(smaller.rows);
@@ -264,19 +266,23 @@ void GradientGrower::fill_histograms(Node& parent, Node& left, Node& right) {
     if (smaller.histogram && !may_split(smaller)) spare_.push_back(std::move(smaller.histogram));
 }
 
-void GradientGrower::choose_splits(const Search& search) {
+void GradientGrower::choose_splits(Search& search) {
     const RowLayout& layout = bins_.layout_for(search.rows_of_child.size);
     const auto& shares = &layout == &bins_.plain() ? plain_shares_ : joint_shares_;
-    std::vector<std::array<GradientSplit, 2>> best(shares.size());
+    best_.assign(shares.size(), {});
+    for (std::size_t k = 0; k < 2; ++k) {
+        if (search.nodes[k] == nullptr || settings_.symmetric) continue;
+        search.tasks[k].emplace(task_of(*search.nodes[k]));
+    }
     const bool alone =
         search.rows_of_child.size * layout.columns.size() + bins_.n_cells() < kWorthAThread;
     parallel_for(alone ? 1 : n_threads_, shares.size(),
-                 [&](std::size_t i) { work_on_share(shares[i], search, best[i]); });
+                 [&](std::size_t i) { work_on_share(shares[i], search, best_[i].splits); });
     for (std::size_t k = 0; k < 2; ++k) {
         if (search.nodes[k] == nullptr) continue;
         GradientSplit& winner = search.nodes[k]->split;
-        for (const auto& of_share : best) {
-            const GradientSplit& split = of_share[k];
+        for (const BestOfShare& of_share : best_) {
+            const GradientSplit& split = of_share.splits[k];
             const bool is_tie = split.gain == winner.gain && split.feature < winner.feature;
             if (split.exists() && (split.gain > winner.gain || is_tie)) winner = split;
         }
@@ -299,11 +305,6 @@ void GradientGrower::work_on_share(const Share& share, const Search& search,
         builder_.build_blocks(packed_, search.rows_of_child, *share.layout, share.blocks,
                               *search.child);
     }
-    std::array<std::optional<SplitTask>, 2> tasks;
-    for (std::size_t k = 0; k < 2; ++k) {
-        if (search.nodes[k] == nullptr || settings_.symmetric) continue;
-        tasks[k].emplace(task_of(*search.nodes[k]));
-    }
     for (const std::uint32_t feature : share.features) {
         const std::size_t bundle = bins_.place(feature).bundle;
         if (bundle_in_tree_[bundle] == 0) continue;
@@ -317,8 +318,8 @@ void GradientGrower::work_on_share(const Share& share, const Search& search,
         }
         if (in_tree_[feature] == 0) continue;
         for (std::size_t k = 0; k < 2; ++k) {  // none for levels, which are searched as a whole
-            if (tasks[k] && search.nodes[k]->allows(feature)) {
-                search_feature(*tasks[k], feature, best[k]);
+            if (search.tasks[k] && search.nodes[k]->allows(feature)) {
+                search_feature(*search.tasks[k], feature, best[k]);
             }
         }
     }

@@ -188,10 +188,11 @@ void GradientGrower::settle_values(std::span<double> values) const {
 
 void GradientGrower::add_leaf_values(std::span<const double> values,
                                      std::span<double> scores) const {
-    for_leaf_rows([&](std::size_t, std::size_t place, std::span<const std::uint32_t> rows) {
+    const auto add = [&](std::size_t, std::size_t place, std::span<const std::uint32_t> rows) {
         const double value = values[place];
         for (const std::uint32_t row : rows) scores[row] += value;
-    });
+    };
+    thread_choice_.again([&] { for_leaf_rows(add); });
     if (rows_.size() == bins_.n_rows()) return;
     std::vector<std::uint8_t> grown_on(bins_.n_rows(), 0);
     for_leaf_rows([&](std::size_t, std::size_t, std::span<const std::uint32_t> rows) {
