@@ -98,7 +98,7 @@ class TreeForest(Model):
         if not is_link(output.link) or output.aggregate not in ("sum", "mean"):
             raise InvalidModel("the outputs of the forest are not described correctly")
         if isinstance(arrays, PackedArrays):  # checked already, and unpacked when first used
-            self.arrays: Mapping[str, AnyArray] = MappingProxyType(arrays)
+            self.arrays: Mapping[str, AnyArray] = arrays
         else:
             frozen = {name: freeze(array) for name, array in arrays.items()}
             self.arrays = MappingProxyType(frozen)
@@ -132,6 +132,12 @@ class TreeForest(Model):
 
     def __len__(self) -> int:
         return len(self.arrays["tree_weight"])
+
+    @property
+    def value_width(self) -> int:
+        """Numbers in the value of a node; known without unpacking."""
+        packed = self.arrays if isinstance(self.arrays, PackedArrays) else None
+        return int(self.arrays["values"].shape[1]) if packed is None else packed.value_width
 
     @overload
     def __getitem__(self, index: slice) -> "TreeForest": ...
@@ -291,7 +297,7 @@ class TreeForest(Model):
     def _some(self, chosen: range) -> "TreeForest":
         arrays = dict(self.arrays)
         trees = [self._tree(t) for t in chosen]
-        arrays |= join_trees(trees, width=self.arrays["values"].shape[1])
+        arrays |= join_trees(trees, width=self.value_width)
         arrays["threshold"] = narrowest(arrays["threshold"])
         arrays["tree_weight"] = self.arrays["tree_weight"][chosen]
         arrays["tree_output"] = self.arrays["tree_output"][chosen]

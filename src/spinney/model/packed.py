@@ -51,6 +51,9 @@ UNPACKED: Mapping[str, str] = {
 """Arrays that packing replaces. The last four but one may stay in full; thresholds have the type
 they had."""
 FULL = ("values", "count", "weight", "gain")
+_LEAF_CODES = ("count", "count_rest", "weight", "weight_rest")
+_REST_CODE = 255
+"""The code of a count or weight that stands apart."""
 MOST_GROWTH = 256
 """Bytes that unpacking may need per byte of a file."""
 
@@ -66,7 +69,7 @@ class PackedArrays(Mapping[str, AnyArray]):
         stray = set(plain) & (set(UNPACKED) - set(FULL))
         if stray:
             raise InvalidModel(f"nodes are packed, but these arrays are there too: {sorted(stray)}")
-        self._width = _width_of(plain, packed)
+        self.value_width = _width_of(plain, packed)
         self._check_growth(plain, packed)
         self._ready = {name: freeze(array) for name, array in plain.items()}
         flat = {
@@ -75,19 +78,42 @@ class PackedArrays(Mapping[str, AnyArray]):
         }
         flat |= {name: freeze(array).reshape(-1) for name, array in packed.items()}
         self._native: _ext.PackedForest | None = _ext.PackedForest(
-            flat, len(plain["categorical"]), len(plain["baseline"]), self._width
+            flat, len(plain["categorical"]), len(plain["baseline"]), self.value_width
         )
         table = packed.get("threshold_table", packed["threshold"])
         kind = "<f8" if "threshold_low" in packed else table.dtype.str
         self._types = {**UNPACKED, "threshold": kind}
         self._n_nodes = int(plain["tree_start"][-1])
+        self._leaf_codes = {name: packed[name] for name in _LEAF_CODES if name in packed}
+
+    def of_roots(self, name: str) -> AnyArray:
+        """Give the counts or weights of the roots without unpacking the nodes below them.
+
+        Of weights that are no whole numbers the last digit may be another one: they are added up in
+        another order.
+        """
+        starts = self._ready["tree_start"]
+        if name in self._ready:
+            return self._ready[name][starts[:-1]]
+        if name == "weight" and name not in self._leaf_codes:
+            return self.of_roots("count")
+        n_leaves = (np.diff(starts) + 1) // 2
+        codes, rest = (self._leaf_codes.get(part) for part in (name, f"{name}_rest"))
+        if codes is None:
+            return n_leaves
+        first = np.cumsum(n_leaves) - n_leaves
+        if rest is None:
+            return np.add.reduceat(codes, first, dtype=np.int64)
+        numbers = codes.astype(rest.dtype)
+        numbers[codes == _REST_CODE] = rest
+        return np.add.reduceat(numbers, first)
 
     def _check_growth(self, plain: Mapping[str, AnyArray], packed: Mapping[str, AnyArray]) -> None:
         """No memory on the word of a file alone."""
         starts = plain["tree_start"]
         n_nodes = int(starts[-1]) if len(starts) else 0
         size = sum(array.nbytes for array in (*plain.values(), *packed.values()))
-        if not 0 <= n_nodes * (45 + 8 * self._width) <= MOST_GROWTH * size:
+        if not 0 <= n_nodes * (45 + 8 * self.value_width) <= MOST_GROWTH * size:
             raise InvalidModel("packed nodes are too many for the bytes that describe them")
 
     def __getitem__(self, name: str) -> AnyArray:
@@ -116,6 +142,13 @@ class PackedArrays(Mapping[str, AnyArray]):
             made["values"] = made["values"].reshape(self._n_nodes, -1)
         self._ready = self._ready | made
         self._native = None
+
+
+def of_roots(arrays: Mapping[str, AnyArray], name: str) -> AnyArray:
+    """Give the counts or weights of the roots of a forest, packed or not."""
+    if isinstance(arrays, PackedArrays):
+        return arrays.of_roots(name)
+    return arrays[name][arrays["tree_start"][:-1]]
 
 
 def is_packed(name: str) -> bool:

@@ -14,7 +14,7 @@ from spinney.errors import InvalidFile, InvalidModel
 from spinney.io.save_load import from_bytes, to_bytes
 from spinney.model import Policy, TreeForest, packing, sections
 from spinney.model.forest import Output, TreeSum
-from spinney.model.packed import FULL, PackedArrays
+from spinney.model.packed import FULL, PackedArrays, of_roots
 from spinney.model.packing import pack_forests, pack_nodes
 from spinney.resampling.bags import Bags, Bootstrap
 from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
@@ -96,6 +96,40 @@ def test_every_bit_comes_back(make):
         assert again[name].dtype == array.dtype, name
         assert again[name].shape == array.shape, name
         assert again[name].tobytes() == array.tobytes(), name
+
+
+@pytest.mark.parametrize("make", FORESTS.values(), ids=FORESTS)
+def test_roots_are_known_without_unpacking(make):
+    forest = make()
+    packed = PackedArrays(*pack_nodes(forest.arrays))
+    for name in ("count", "weight"):
+        expected = forest.arrays[name][forest.arrays["tree_start"][:-1]]
+        assert np.allclose(packed.of_roots(name), expected, rtol=1e-13, atol=0)
+        if np.all(expected % 1.0 == 0.0):
+            assert np.array_equal(packed.of_roots(name), expected)
+        assert np.array_equal(of_roots(forest.arrays, name), expected)
+    assert packed._native is not None
+
+
+def test_roots_of_large_counts_and_of_counts_in_full_are_known():
+    arrays = dict(of_classes().arrays)
+    arrays["count"] = 200 * arrays["count"]  # some leaves above 254, which have no code
+    for more in (0, 1):  # counts that do not add up are in full
+        arrays["count"] = arrays["count"] + more
+        packed = PackedArrays(*pack_nodes(arrays))
+        expected = arrays["count"][arrays["tree_start"][:-1]]
+        assert np.array_equal(packed.of_roots("count"), expected)
+
+
+def test_opening_a_large_forest_unpacks_nothing():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((300, 4)), rng.integers(0, 2, 300)
+    forest = spinney.RandomForestClassifier(20, random_state=0, oob_score=True).fit(X, y)
+    again = from_bytes(to_bytes(forest))
+    assert isinstance(again.model_.arrays, PackedArrays)
+    assert again.model_.arrays._native is not None
+    assert np.array_equal(again.predict_proba(X), forest.predict_proba(X))
+    assert again.model_.arrays._native is None
 
 
 @pytest.mark.parametrize("name", ["two classes", "three classes", "two classes, large leaves"])

@@ -93,18 +93,21 @@ class ClassForest(SeveralLabels, ClassifierMixin, Forest):
         return meta, arrays if self._shares is None else arrays | {"shares": self._shares}
 
     def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-        shares, votes = arrays.get("shares"), self.model_.arrays["values"]
-        spans = self.model_.target.spans()
-        if shares is not None and (
-            shares.dtype != "<f8"
-            or shares.shape != votes.shape
-            or not np.isfinite(shares).all()
-            or not np.array_equal(hard_votes(shares, spans), votes)
-        ):
+        shares = arrays.get("shares")
+        if shares is not None and not self._votes_by(shares):
             raise InvalidModel("the shares of classes beside the model are not those it votes by.")
         others = {name: array for name, array in arrays.items() if name != "shares"}
         super()._adopt_attributes(meta, others)
         self._shares = None if shares is None else shares.copy()
+
+    def _votes_by(self, shares: AnyArray) -> bool:
+        votes = self.model_.arrays["values"]
+        return bool(
+            shares.dtype == "<f8"
+            and shares.shape == votes.shape
+            and np.isfinite(shares).all()
+            and np.array_equal(hard_votes(shares, self.model_.target.spans()), votes)
+        )
 
     def strength(self, X: TableLike, y: Any, sample_weight: Any = None) -> Strength:
         """Compute Breiman's strength and correlation of the trees, and the bound they give.

@@ -13,6 +13,7 @@ from spinney.ensembles.forests.rows import ForestRows
 from spinney.errors import InvalidModel
 from spinney.model import TreeForest
 from spinney.model.model import State
+from spinney.model.packed import of_roots
 from spinney.resampling.bags_recipe import BagRecipe
 from spinney.typing import AnyArray, FloatArray
 
@@ -109,9 +110,9 @@ class Knowledge:
             places.dtype != "<i4"
             or places.shape != (recipe.n_rows,)
             or not recipe.n_rows <= given < 2**31
-            or len(np.unique(places)) != len(places)
             or places.min() < 0
             or places.max() >= given
+            or not (np.diff(np.sort(places)) > 0).all()
             or not _fits(recipe, model)
         ):
             raise InvalidModel(_UNKNOWN)
@@ -127,10 +128,9 @@ def _fits(recipe: BagRecipe, model: TreeForest) -> bool:
 
     A file must not be able to ask for memory or time out of proportion to what it describes.
     """
-    roots = model.arrays["tree_start"][:-1]
-    counts = model.arrays["count"][roots]
+    counts = of_roots(model.arrays, "count")
     if recipe.sampler is None:
         return bool((counts == recipe.n_rows).all())
     if recipe.sampler == "bootstrap" and recipe.classes is None:
-        return bool((model.arrays["weight"][roots] == recipe.n_draws).all())
+        return bool((of_roots(model.arrays, "weight") == recipe.n_draws).all())
     return bool((counts <= recipe.n_rows).all()) and recipe.n_draws <= 2**32

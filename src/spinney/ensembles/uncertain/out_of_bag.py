@@ -219,7 +219,7 @@ class OutOfBagCalibration(Calibratable):
             kept.method in methods
             and len(kept.scores) == self._known.n_given
             and (kept.codes is None or self._task == "classification")
-            and self._forest().arrays["values"].shape[1] == self.model_.target.n_outputs
+            and self._forest().value_width == self.model_.target.n_outputs
             and len(known) > 0
         )
         if fits and kept.codes is not None:
