@@ -33,6 +33,7 @@ struct CutTerms {
 struct Cut {
     double quality = -1.0;  ///< in squares of gradient units; below 0: none
     std::size_t bin = 0;
+    std::uint64_t left = 0;  ///< of packed cells whose sums fit a word: what is on its left
 };
 
 /// Adds packed cells to wide ones, and clears them.

@@ -294,8 +294,13 @@ void NAME(subtract_cells)(const Subtraction& task, std::size_t n, const Packing&
 
 Cut NAME(best_cut_packed)(const std::uint64_t* cells, std::size_t n, std::uint64_t start,
                           const CutTerms& terms, const Packing& packing) {
-    return packing.hessian_bits == 0 ? best_of(n, PackedSums<kWithoutHessian>(cells, start), terms)
-                                     : best_of(n, PackedSums<kWithHessian>(cells, start), terms);
+    Cut cut = packing.hessian_bits == 0
+                  ? best_of(n, PackedSums<kWithoutHessian>(cells, start), terms)
+                  : best_of(n, PackedSums<kWithHessian>(cells, start), terms);
+    if (cut.quality < 0.0) return cut;
+    cut.left = start;
+    for (std::size_t i = 0; i <= cut.bin; ++i) cut.left += cells[i];
+    return cut;
 }
 
 Cut NAME(best_cut_narrow)(const std::uint64_t* cells, std::size_t n, const GradientSums& start,

@@ -142,7 +142,9 @@ class FeatureSearch {
                          : active_best_cut_wide()(wide_, n, extra, terms);
         if (cut.quality < 0.0) return;
         const double gain = limits_->gain(cut.quality);
-        if (is_better(gain)) keep(cut.bin, gain, left_of(cut.bin, extra), extra.weight > 0);
+        if (!is_better(gain)) return;
+        const GradientSums left = sums_fit_ ? packing.unpack(cut.left) : left_of(cut.bin, extra);
+        keep(cut.bin, gain, left, extra.weight > 0);
     }
 
     /// The same where values are bounded or smoothed.

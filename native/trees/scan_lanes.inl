@@ -29,14 +29,21 @@ template <class To, class From>
     __builtin_memcpy(&to, &from, sizeof to);
     return to;
 }
-/// Fewer than kLanes numbers; the other lanes are 0. Not inlined: in one function with whole
-/// vectors it would send those through memory, too.
+/// Fewer than kLanes numbers; the other lanes are 0. No memory behind the last one is read.
+#if defined(__AVX512F__) && LANES == 8
+template <class Number>
+[[gnu::always_inline]] inline Words load_few(const Number* from, std::size_t n) {
+    return as_bits<Words>(_mm512_maskz_loadu_epi64(static_cast<__mmask8>((1U << n) - 1U), from));
+}
+#else
+// Not inlined: in one function with whole vectors it would send those through memory, too.
 template <class Number>
 [[gnu::noinline]] Words load_few(const Number* from, std::size_t n) {
     Words lanes = {};
     __builtin_memcpy(&lanes, from, n * sizeof(Number));
     return lanes;
 }
+#endif
 /// n < kLanes: the lanes from n on are 0.
 template <class Number>
 [[gnu::always_inline]] inline Words load(const Number* from, std::size_t n) {

@@ -66,12 +66,14 @@ def read_with_record(data: bytes) -> tuple[Any, TrainingRecord | None]:
 
     The estimator does not know the record: once fitted anew, it would be told what is not true.
     """
-    contents, record = part_record(sections.unpack(data))
     try:
-        return READERS[contents.format_version](contents), record
+        with sections.unpacked(data) as whole:
+            contents, record = part_record(whole)
+            read = READERS[contents.format_version](contents)
     except InvalidModel as error:
         what = str(error).rstrip(".")
         raise InvalidFile(
             f"The model in the file contradicts itself: {what}. Copy the file again or save the "
             "model again."
         ) from error
+    return read, record

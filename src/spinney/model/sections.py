@@ -19,7 +19,8 @@ import mmap
 import re
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, NoReturn
 
@@ -164,14 +165,28 @@ def unpack(data: bytes | bytearray | memoryview | mmap.mmap) -> Contents:
     Traceback (most recent call last):
     spinney.errors.InvalidFile: this is not a Spinney file; it looks like a zip archive. ...
     """
+    with unpacked(data) as contents:
+        return contents
+
+
+@contextmanager
+def unpacked(data: bytes | bytearray | memoryview | mmap.mmap) -> Iterator[Contents]:
+    """Give what ``unpack`` gives; the digest of the whole is compared behind the block.
+
+    It is found on another thread, and takes as long as everything else. What the block makes of the
+    contents must not be used before its end.
+    """
     view = _frozen_view(data)
     _check_magic(view)
-    version, header, area_start = _read_front(view)
-    meta, sections = _read_table(header)
-    _check_layout(view, sections, area_start)
-    _check_sums(view, sections, area_start)
-    arrays = {section.name: _array(view, section, area_start) for section in sections}
-    return Contents(version, meta, arrays)
+    with Digest(view[:-DIGEST_BYTES]) as digest:
+        version, header, area_start = _read_front(view)
+        meta, sections = _read_table(header)
+        _check_layout(view, sections, area_start)
+        _check_sections(view, sections, area_start)
+        arrays = {section.name: _array(view, section, area_start) for section in sections}
+        yield Contents(version, meta, arrays)
+    if digest.found != view[-DIGEST_BYTES:]:
+        _refuse(f"the SHA-256 digest, at byte {len(view) - DIGEST_BYTES}, does not agree")
 
 
 def _padding(size: int) -> int:
@@ -347,13 +362,6 @@ def _check_layout(view: memoryview, sections: list[_Section], area_start: int) -
     if len(view) != expected:
         fault = "is cut off" if len(view) < expected else "has bytes after its end"
         _refuse(f"the file {fault}: it has {len(view)} bytes, its table describes {expected}")
-
-
-def _check_sums(view: memoryview, sections: list[_Section], area_start: int) -> None:
-    with Digest(view[:-DIGEST_BYTES]) as digest:
-        _check_sections(view, sections, area_start)
-    if digest.found != view[-DIGEST_BYTES:]:
-        _refuse(f"the SHA-256 digest, at byte {len(view) - DIGEST_BYTES}, does not agree")
 
 
 def _check_sections(view: memoryview, sections: list[_Section], area_start: int) -> None:

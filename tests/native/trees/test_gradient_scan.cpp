@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "native/base/isa.hpp"
@@ -122,7 +123,11 @@ TEST(best_cuts_are_those_of_the_definition_for_every_number_of_lanes) {
                         CHECK(agrees(found, expected, terms.to_beat));
                     };
                     const auto check_packed = [&](spinney::BestCutPacked* best_cut) {
-                        check(best_cut(cells.packed.data(), n, word, terms, packing));
+                        const Cut found = best_cut(cells.packed.data(), n, word, terms, packing);
+                        check(found);
+                        const auto* first = cells.packed.data();
+                        CHECK(found.quality < 0.0 ||
+                              found.left == std::accumulate(first, first + found.bin + 1, word));
                     };
                     const auto check_narrow = [&](spinney::BestCutNarrow* best_cut) {
                         check(best_cut(cells.packed.data(), n, start, terms, packing));
