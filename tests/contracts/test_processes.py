@@ -114,6 +114,21 @@ print(json.dumps([here, answer(*forked(bags, None)), answer(*forked(bags, None))
     assert not seen[0].startswith("status")
 
 
+def test_members_of_other_libraries_fit_and_predict_side_by_side_after_a_fork():
+    seen = run("""
+from sklearn.linear_model import Ridge
+def members(_):
+    bag = spinney.BaggingRegressor(Ridge(), 6, random_state=0, n_jobs=2).fit(X[:300], y[:300])
+    vote = spinney.VotingRegressor([("a", Ridge()), ("b", Ridge(9.0))], n_jobs=2)
+    said = [bag.predict(X[:9]), vote.fit(X[:300], y[:300]).predict(X[:9])]
+    return json.dumps([one.tolist() for one in said])
+here = members(None)
+print(json.dumps([here, answer(*forked(members, None)), members(None)]))
+""")
+    assert len(set(seen)) == 1
+    assert not seen[0].startswith("status")
+
+
 def test_committees_and_conformal_intervals_after_a_fork_are_the_parents():
     seen = run("""
 from sklearn.linear_model import Ridge

@@ -1,9 +1,17 @@
 """Work that joblib does side by side."""
 
+import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from sklearn.utils.parallel import Parallel, delayed
+
+_prefers: dict[str, str] = {}
+"""What joblib is told beside the number of jobs. A child of fork() inherits the handles of a pool
+of processes, but not the threads that serve them, and would wait for ever: it is given threads."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _prefers.update(prefer="threads"))
 
 
 def done_in_order(
@@ -20,8 +28,8 @@ def done_in_order(
     [8, 9]
     """
     try:
-        run = Parallel(n_jobs=n_jobs, return_as="generator")
+        run = Parallel(n_jobs=n_jobs, return_as="generator", **_prefers)
     except ValueError:  # a backend of lists says so here, before any work is done
-        run = Parallel(n_jobs=n_jobs)
+        run = Parallel(n_jobs=n_jobs, **_prefers)
     results: Iterable[Any] = run(delayed(work)(*task) for task in tasks)
     return results

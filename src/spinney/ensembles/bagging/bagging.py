@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import get_tags
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spinney.ensembles.bagging.job import Job
@@ -32,6 +31,7 @@ from spinney.ensembles.parameters import (
     Seed,
     either,
 )
+from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.uncertain.out_of_bag import OutOfBagCalibration
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.model import Model, TreeForest
@@ -255,10 +255,8 @@ class Bagging(OutOfBagCalibration, BagKeeper):
         validate_data(self, table, reset=False, skip_check_array=True)
         n_jobs = 1 if isinstance(self.estimator_, Estimator) else self.n_jobs
         asked = zip(model.members, model.features, strict=True)
-        answers: list[FloatArray] = Parallel(n_jobs=n_jobs)(
-            delayed(ask)(member, table, features, *how) for member, features in asked
-        )
-        return answers
+        tasks = ((member, table, features, *how) for member, features in asked)
+        return list(done_in_order(ask, tasks, n_jobs))
 
     def _member_answers(self, X: TableLike) -> Iterator[tuple[slice, FloatArray]]:
         """Give what each member says of some rows at a time; (n_rows, n_members, n_outputs)."""

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import validate_data
 
 from spinney.data.schema import FeatureSchema
@@ -22,6 +21,7 @@ from spinney.ensembles.bagging.member_table import (
     read_member_target,
 )
 from spinney.ensembles.bagging.samplers import sampler_of
+from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.weak.foreign import set_random_states
 from spinney.errors import InvalidInput, InvalidParameter, shorten
 from spinney.model.member_bag import MemberBag, columns_of
@@ -85,12 +85,11 @@ class OnlineBagging(Bagging):
             if counts.any():
                 tasks.append((number, counts))
         known = stream.target.classes
-        taught = Parallel(n_jobs=self.n_jobs)(
-            delayed(_teach)(
-                stream.members[one], columns_of(table, stream.columns(one)), labels, counts, known
-            )
+        lessons = (
+            (stream.members[one], columns_of(table, stream.columns(one)), labels, counts, known)
             for one, counts in tasks
         )
+        taught = list(done_in_order(_teach, lessons, self.n_jobs))
         for (one, _), member in zip(tasks, taught, strict=True):
             stream.members[one] = member
             stream.began.add(one)
