@@ -37,13 +37,18 @@ GradientGrower::GradientGrower(TrainingBins bins, int n_threads)
       plain_shares_(make_shares(bins_.plain())),
       joint_shares_(make_shares(bins_.joint())) {}
 
+GradientGrower::Shares GradientGrower::make_shares(const RowLayout& layout) const {
+    return {divide(layout, layout.blocks, static_cast<std::size_t>(std::max(n_threads_, 1))),
+            divide(layout, layout.blocks_of_one, 1)};
+}
+
 /// One share per thread, so that each keeps to its columns; of many columns several, so that a
 /// thread that is held up leaves less to wait for.
-std::vector<GradientGrower::Share> GradientGrower::make_shares(const RowLayout& layout) const {
-    const std::span<const ColumnBlock> blocks = layout.blocks;
-    const auto threads = static_cast<std::size_t>(std::max(n_threads_, 1));
-    const std::size_t n_shares =
-        std::min(blocks.size(), blocks.size() <= 4 * threads ? threads : 4 * threads);
+std::vector<GradientGrower::Share> GradientGrower::divide(const RowLayout& layout,
+                                                          std::span<const ColumnBlock> blocks,
+                                                          std::size_t n_threads) const {
+    const bool are_many = blocks.size() > 4 * n_threads;
+    const std::size_t n_shares = std::min(blocks.size(), are_many ? 4 * n_threads : n_threads);
     std::vector<Share> shares;
     for (std::size_t i = 0; i < n_shares; ++i) {
         const std::size_t first = blocks.size() * i / n_shares;
@@ -268,15 +273,17 @@ void GradientGrower::fill_histograms(Node& parent, Node& left, Node& right) {
 
 void GradientGrower::choose_splits(Search& search) {
     const RowLayout& layout = bins_.layout_for(search.rows_of_child.size);
-    const auto& shares = &layout == &bins_.plain() ? plain_shares_ : joint_shares_;
+    const Shares& of_layout = &layout == &bins_.plain() ? plain_shares_ : joint_shares_;
+    const bool alone =
+        thread_choice_.is_alone() ||
+        search.rows_of_child.size * layout.columns.size() + bins_.n_cells() < kWorthAThread;
+    const std::vector<Share>& shares = alone ? of_layout.of_one : of_layout.of_threads;
     best_.assign(shares.size(), {});
     for (std::size_t k = 0; k < 2; ++k) {
         if (search.nodes[k] == nullptr || settings_.symmetric) continue;
         search.tasks[k].emplace(task_of(*search.nodes[k]));
     }
-    const bool alone =
-        search.rows_of_child.size * layout.columns.size() + bins_.n_cells() < kWorthAThread;
-    parallel_for(alone ? 1 : n_threads_, shares.size(),
+    parallel_for(n_threads_, shares.size(),
                  [&](std::size_t i) { work_on_share(shares[i], search, best_[i].splits); });
     for (std::size_t k = 0; k < 2; ++k) {
         if (search.nodes[k] == nullptr) continue;

@@ -62,6 +62,12 @@ class GradientGrower {
         std::span<const ColumnBlock> blocks;
         std::vector<std::uint32_t> features;  ///< increasing
     };
+    /// One layout, divided among threads, or whole for one of them: that one reads the derivatives
+    /// of rows once, and cuts of every feature have to be better than those of all before.
+    struct Shares {
+        std::vector<Share> of_threads;
+        std::vector<Share> of_one;
+    };
     /// What was found in a share, for both nodes. Threads compare with it feature after feature, so
     /// no two have theirs on one cache line, nor on two that are fetched together.
     struct alignas(128) BestOfShare {
@@ -81,7 +87,9 @@ class GradientGrower {
     void take_back(Node& node);
     void split_node(std::int32_t id, bool is_last);
     void partition(Node& parent, Node& left, Node& right);
-    std::vector<Share> make_shares(const RowLayout& layout) const;
+    Shares make_shares(const RowLayout& layout) const;
+    std::vector<Share> divide(const RowLayout& layout, std::span<const ColumnBlock> blocks,
+                              std::size_t n_threads) const;
     void fill_histograms(Node& parent, Node& left, Node& right);
     void choose_splits(Search& search);
     void work_on_share(const Share& share, const Search& search,
@@ -105,8 +113,8 @@ class GradientGrower {
     PackedGradients packed_;
     GradientTreeSettings settings_;
     GradientObjective objective_;
-    std::vector<Share> plain_shares_;
-    std::vector<Share> joint_shares_;
+    Shares plain_shares_;
+    Shares joint_shares_;
     std::vector<BestOfShare> best_;
     ThreadChoice thread_choice_;
     std::vector<std::uint32_t> tree_features_;  ///< the ones this tree may use, increasing

@@ -129,12 +129,14 @@ void TrainingBins::lay_out(const std::uint8_t* borrowed_rows, int n_threads) {
         plain_.columns.push_back({{{b, 1, n_codes}}, n_codes});
     }
     plain_.blocks = make_blocks(plain_.columns.size(), n_threads);
+    plain_.blocks_of_one = make_blocks(plain_.columns.size(), 1);
     if (borrowed_rows == nullptr) copy_joint_rows(plain_, plain_rows_, n_threads);
     plain_.rows = borrowed_rows == nullptr ? plain_rows_.data() : borrowed_rows;
     place_cells();
     join_columns();
     if (rows_to_join_ == kNever) return;
     joint_.blocks = make_blocks(joint_.columns.size(), n_threads);
+    joint_.blocks_of_one = make_blocks(joint_.columns.size(), 1);
     copy_joint_rows(joint_, joint_rows_, n_threads);
     joint_.rows = joint_rows_.data();
 }

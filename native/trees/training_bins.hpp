@@ -80,7 +80,8 @@ struct JointColumn {
 struct RowLayout {
     const std::uint8_t* rows = nullptr;  ///< row r begins at rows + r * columns.size()
     std::vector<JointColumn> columns;
-    std::vector<ColumnBlock> blocks;
+    std::vector<ColumnBlock> blocks;         ///< some for every thread
+    std::vector<ColumnBlock> blocks_of_one;  ///< for one thread alone: as few as caches allow
 
     std::span<const JointColumn> columns_of(const ColumnBlock& block) const {
         return std::span(columns).subspan(block.first_column, block.width);
