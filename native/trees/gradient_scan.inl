@@ -14,6 +14,9 @@ namespace {
     return g < 0.0 ? -kept : kept;
 }
 
+/// Groups of cells that are passed over at once, where the left side has too little still.
+constexpr std::size_t kSkipped = 4;
+
 /// What is on the left of kLanes neighbouring cuts, group by group.
 template <const Packing& kPacking>
 class PackedSums {
@@ -23,6 +26,12 @@ class PackedSums {
 
     [[gnu::always_inline]] void next(std::size_t i, std::size_t n) {
         words_ = run_.next(load(cells_ + i, n));
+    }
+    /// Goes on behind kSkipped whole groups.
+    [[gnu::always_inline]] void skip(std::size_t i) {
+        Words sums = {};
+        for (std::size_t k = 0; k < kSkipped; ++k) sums += load(cells_ + i + k * kLanes, kLanes);
+        run_.skip(sums);
     }
     [[gnu::always_inline]] Lanes gradient() const { return fields().gradient_as_double(words_); }
     [[gnu::always_inline]] Words hessian() const { return hessian_of(words_); }
@@ -82,6 +91,16 @@ class WideSums {
         hessian_ = hessian_run_.next(cells[1]);
         weight_ = weight_run_.next(cells[2]);
     }
+    [[gnu::always_inline]] void skip(std::size_t i) {
+        std::array<Words, 3> sums = {};
+        for (std::size_t k = 0; k < kSkipped; ++k) {
+            const std::array<Words, 3> cells = source_.next(i + k * kLanes, kLanes);
+            for (std::size_t field = 0; field < 3; ++field) sums[field] += cells[field];
+        }
+        gradient_run_.skip(sums[0]);
+        hessian_run_.skip(sums[1]);
+        weight_run_.skip(sums[2]);
+    }
     [[gnu::always_inline]] Lanes gradient() const { return signed_as_double(gradient_); }
     [[gnu::always_inline]] Words hessian() const { return hessian_; }
     [[gnu::always_inline]] Words weight() const { return weight_; }
@@ -136,15 +155,15 @@ template <bool kHasL1, class Sums>
     }
 }
 
-[[gnu::always_inline]] inline bool any_reaches(Lanes values, Lanes limits) {
+[[gnu::always_inline]] inline bool any_exceeds(Lanes values, Lanes limits) {
 #if defined(__AVX512F__) && LANES == 8
-    return _mm512_cmp_pd_mask(values, limits, _CMP_GE_OQ) != 0;
+    return _mm512_cmp_pd_mask(values, limits, _CMP_GT_OQ) != 0;
 #elif defined(__AVX2__) && LANES == 4
-    return _mm256_movemask_pd(_mm256_cmp_pd(values, limits, _CMP_GE_OQ)) != 0;
+    return _mm256_movemask_pd(_mm256_cmp_pd(values, limits, _CMP_GT_OQ)) != 0;
 #else
     bool any = false;
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
-        any |= lane_of<double>(values, lane) >= lane_of<double>(limits, lane);
+        any |= lane_of<double>(values, lane) > lane_of<double>(limits, lane);
     }
     return any;
 #endif
@@ -158,34 +177,35 @@ class BestCuts {
 
     /// False: none of these can be the best. Divisions take longer than all the rest of the scan,
     /// and most cuts are no match for the best of the features before. The bar is a little lower
-    /// than what is to beat, by more than the roundings of products and quotients change it.
+    /// than what is to beat, by more than the roundings of products and quotients change it; a cut
+    /// that has to exceed it gains something, so empty cells on the left are none.
     template <bool kHasL1>
     [[gnu::always_inline]] bool may_take(const Fractions& cuts) const {
-        if constexpr (kHasL1) return any_reaches(cuts.over, (bar_ - cuts.rest) * cuts.under);
-        return any_reaches(cuts.over, bar_ * cuts.under);
+        if constexpr (kHasL1) return any_exceeds(cuts.over, (bar_ - cuts.rest) * cuts.under);
+        return any_exceeds(cuts.over, bar_ * cuts.under);
     }
     [[gnu::always_inline]] void take(Lanes quality, Words index) {
         const Mask is_better = quality > best_;
         best_ = is_better ? quality : best_;
         best_index_ = is_better ? index : best_index_;
-        for (std::size_t lane = 0; lane < kLanes; ++lane) {
-            const double bar = lane_of<double>(best_, lane) * kLower;
-            bar_ = bar > bar_ ? bar : bar_;
-        }
+        const double bar = highest() * kLower;
+        bar_ = bar > bar_ ? bar : bar_;
     }
+    /// The lowest of those with the highest quality; a negative quality: there is none.
     [[gnu::always_inline]] Cut best() const {
-        Cut cut;
-        for (std::size_t lane = 0; lane < kLanes; ++lane) {
-            const auto quality = lane_of<double>(best_, lane);
-            const auto bin = lane_of<std::uint64_t>(best_index_, lane);
-            if (quality > cut.quality || (quality == cut.quality && bin < cut.bin)) {
-                cut = {quality, bin};
-            }
-        }
-        return cut;
+        const double quality = highest();
+        const Words others = in_all_lanes(~std::uint64_t{0});
+        const Words candidates = best_ == quality ? best_index_ : others;
+        const auto lower = [](Words a, Words b) { return a < b ? a : b; };
+        return {quality, lane_of<std::uint64_t>(fold_lanes(candidates, lower), 0)};
     }
 
   private:
+    [[gnu::always_inline]] double highest() const {
+        const auto higher = [](Lanes a, Lanes b) { return a > b ? a : b; };
+        return lane_of<double>(fold_lanes(best_, higher), 0);
+    }
+
     static constexpr double kLower = 1.0 - 0x1p-49;
 
     double bar_;
@@ -196,25 +216,38 @@ class BestCuts {
 template <bool kHasL1, class Sums>
 [[gnu::always_inline]] inline Cut best_of(std::size_t n, Sums sums, const CutTerms& given) {
     const CutTerms at = given;
-    Words index = lane_numbers();
     BestCuts best(at.to_beat);
-    // Sums of weights and hessians only grow, so the cuts that are allowed are neighbours: only
-    // the first and the last group of them have to be looked at lane by lane.
-    bool is_enough = false;
-    bool is_too_much = false;
-    for (std::size_t i = 0; i < n && !is_too_much; i += kLanes, index += kLanes) {
-        sums.next(i, n - i);
-        const bool was_enough = is_enough;
-        is_enough =
-            sums.last_weight() >= at.least_weight && sums.last_hessian() >= at.least_hessian;
-        if (!is_enough) continue;
-        is_too_much = sums.last_weight() > at.most_weight || sums.last_hessian() > at.most_hessian;
-        const Fractions cuts = fractions_of<kHasL1>(sums, at);
-        if (!best.template may_take<kHasL1>(cuts)) continue;
+    // Sums of weights and hessians only grow, so the cuts that are allowed are neighbours. A group
+    // that has others too is looked at like the rest: those are left out where one may be taken.
+    const auto is_enough = [&at](const Sums& behind) {
+        return behind.last_weight() >= at.least_weight && behind.last_hessian() >= at.least_hessian;
+    };
+    std::size_t i = 0;
+    for (; i + kSkipped * kLanes <= n; i += kSkipped * kLanes) {
+        Sums behind = sums;
+        behind.skip(i);
+        if (is_enough(behind)) break;
+        sums = behind;
+    }
+    const auto take = [&](const Sums& of_group, const Fractions& cuts, std::size_t first) {
         Lanes quality = cuts.over / cuts.under;
         if constexpr (kHasL1) quality += cuts.rest;
-        if (!was_enough || is_too_much) quality = allowed(sums, at) ? quality : Lanes{} - 1.0;
-        best.take(quality, index);
+        best.take(allowed(of_group, at) ? quality : Lanes{} - 1.0, lane_numbers() + first);
+    };
+    bool is_too_much = false;
+    for (; i < n && !is_too_much; i += 2 * kLanes) {  // two groups share what branches cost
+        sums.next(i, n - i);
+        const Sums before = sums;
+        sums.next(i + kLanes, n - std::min(n, i + kLanes));
+        is_too_much = sums.last_weight() > at.most_weight || sums.last_hessian() > at.most_hessian;
+        const Fractions first = fractions_of<kHasL1>(before, at);
+        const Fractions second = fractions_of<kHasL1>(sums, at);
+        const bool takes_first = best.template may_take<kHasL1>(first);
+        const bool takes_second = best.template may_take<kHasL1>(second);
+        if (!(takes_first | takes_second)) [[likely]]
+            continue;
+        take(before, first, i);
+        take(sums, second, i + kLanes);
     }
     return best.best();
 }

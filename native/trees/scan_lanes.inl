@@ -101,6 +101,24 @@ using Mask = decltype(Lanes{} >= 0.0);
 #endif
 }
 
+/// All lanes folded into one, in all lanes, by an op that takes no notice of order.
+template <class Vector, class Op>
+[[gnu::always_inline]] inline Vector fold_lanes(Vector lanes, const Op& op) {
+#if defined(__GNUC__)
+#if LANES == 8
+    lanes = op(lanes, __builtin_shufflevector(lanes, lanes, 4, 5, 6, 7, 0, 1, 2, 3));
+    lanes = op(lanes, __builtin_shufflevector(lanes, lanes, 2, 3, 0, 1, 6, 7, 4, 5));
+    lanes = op(lanes, __builtin_shufflevector(lanes, lanes, 1, 0, 3, 2, 5, 4, 7, 6));
+#elif LANES == 4
+    lanes = op(lanes, __builtin_shufflevector(lanes, lanes, 2, 3, 0, 1));
+    lanes = op(lanes, __builtin_shufflevector(lanes, lanes, 1, 0, 3, 2));
+#else
+    lanes = op(lanes, __builtin_shufflevector(lanes, lanes, 1, 0));
+#endif
+#endif
+    return lanes;
+}
+
 [[gnu::always_inline]] inline Words lane_numbers() {
     Words numbers = {};
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
@@ -120,6 +138,10 @@ class RunningSum {
         const Words sums = within + before_;
         before_ += spread_last(within);
         return sums;
+    }
+    /// Goes on behind cells that were added up lane by lane.
+    [[gnu::always_inline]] void skip(Words sums) {
+        before_ += fold_lanes(sums, [](Words a, Words b) { return a + b; });
     }
     /// The last sum given.
     [[gnu::always_inline]] std::uint64_t last() const { return lane_of<std::uint64_t>(before_, 0); }
