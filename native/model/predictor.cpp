@@ -104,14 +104,15 @@ struct ScoreConsumer {
         void add_slices(std::size_t tree, std::size_t n_slices, const std::uint8_t* leaves,
                         const SlicedForest& sliced) {
             const double* values = sliced.leaf_values(tree);
+            const std::size_t n_leaves = sliced.n_leaves(tree);
             const std::size_t stride = kByteRows * forest_.n_outputs;
             const std::int32_t output = forest_.tree_output[tree];
             if (output >= 0) {
                 double* scores = scores_.slice(0) + static_cast<std::size_t>(output) * kByteRows;
-                return kernel_({values, leaves, n_slices, scores, stride});
+                return kernel_({values, n_leaves, leaves, n_slices, scores, stride});
             }
             for (std::size_t k = 0; k < forest_.n_outputs; ++k) {
-                kernel_({values + k * sliced.n_leaves(tree), leaves, n_slices,
+                kernel_({values + k * n_leaves, n_leaves, leaves, n_slices,
                          scores_.slice(0) + k * kByteRows, stride});
             }
         }

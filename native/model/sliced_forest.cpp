@@ -9,7 +9,7 @@ namespace spinney {
 SliceKernels slice_kernels() {
 #if defined(__x86_64__) && defined(__GNUC__)
     return {pick<SliceKernel>(find_leaves_portable, find_leaves_avx2, nullptr),
-            pick<AddLeavesKernel>(add_leaves_portable, add_leaves_avx2, nullptr)};
+            pick<AddLeavesKernel>(add_leaves_portable, add_leaves_avx2, add_leaves_avx512)};
 #else
     return {find_leaves_portable, add_leaves_portable};
 #endif

@@ -52,6 +52,7 @@ SliceKernel find_leaves_portable, find_leaves_avx2;
 /// scores[s * stride + i] += values[leaves[s * kByteRows + i]] for the kByteRows rows of slices s.
 struct AddTask {
     const double* values;
+    std::size_t n_leaves;  ///< values there are
     const std::uint8_t* leaves;
     std::size_t n_slices;
     double* scores;
@@ -59,15 +60,15 @@ struct AddTask {
 };
 
 using AddLeavesKernel = void(const AddTask& task);
-AddLeavesKernel add_leaves_portable, add_leaves_avx2;
+AddLeavesKernel add_leaves_portable, add_leaves_avx2, add_leaves_avx512;
 
 struct SliceKernels {
     SliceKernel* find_leaves;
     AddLeavesKernel* add_leaves;
 };
 
-/// Those of the active instruction set. AVX-512 takes those of AVX2: there, comparisons end in mask
-/// registers, and were measured to take 1.3 to 2 times as long (decision 12).
+/// Those of the active instruction set. AVX-512 finds leaves as AVX2 does: its comparisons end in
+/// mask registers, and were measured to take 1.3 to 2 times as long (decision 12).
 SliceKernels slice_kernels();
 
 class SlicedForest {

@@ -76,7 +76,7 @@ struct Tree {
 };
 
 void check_kernels(spinney::SliceKernel* find_leaves, spinney::AddLeavesKernel* add_leaves) {
-    for (const std::size_t n_leaves : {1, 2, 3, 31, 64, 200, 256}) {
+    for (const std::size_t n_leaves : {1, 2, 3, 8, 17, 31, 32, 33, 64, 200, 256}) {
         Draws draws{n_leaves};
         Tree tree;
         tree.grow(0, n_leaves, draws);
@@ -94,7 +94,7 @@ void check_kernels(spinney::SliceKernel* find_leaves, spinney::AddLeavesKernel* 
         for (double& value : values) value = static_cast<double>(draws.below(1000)) / 7;
         std::vector<Line> sums(kSlices * kByteRows * sizeof(double) / sizeof(Line));
         auto* scores = reinterpret_cast<double*>(sums.data());
-        add_leaves({values.data(), leaves, kSlices, scores, kByteRows});
+        add_leaves({values.data(), n_leaves, leaves, kSlices, scores, kByteRows});
         for (std::size_t row = 0; row < kSlices * kByteRows; ++row) {
             const std::size_t expected =
                 tree.leaf_of(bytes + row / kByteRows * slice, row % kByteRows);
@@ -111,6 +111,9 @@ TEST(kernels_find_the_leaves_that_one_row_at_a_time_finds) {
 #if defined(__x86_64__) && defined(__GNUC__)
     if (spinney::best_isa() >= spinney::Isa::kAvx2) {
         check_kernels(spinney::find_leaves_avx2, spinney::add_leaves_avx2);
+    }
+    if (spinney::best_isa() >= spinney::Isa::kAvx512) {
+        check_kernels(spinney::find_leaves_avx2, spinney::add_leaves_avx512);
     }
 #endif
 }
