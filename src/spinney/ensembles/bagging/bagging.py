@@ -31,6 +31,7 @@ from spinney.ensembles.parameters import (
     Seed,
     either,
 )
+from spinney.ensembles.routing import one_member_router, to_members
 from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.uncertain.out_of_bag import OutOfBagCalibration
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
@@ -73,6 +74,8 @@ BAGGING_RULES: Mapping[str, Rule] = {
 }
 
 
+OF_FIT = ("sample_weight", "groups")
+"""What ``fit`` takes for itself, not for members."""
 _OWN = ("features", "aggregation")
 """What a file tells of bagging beside its bags."""
 
@@ -93,7 +96,9 @@ class Bagging(OutOfBagCalibration, BagKeeper):
     random_state: RandomState
     n_jobs: int | None
 
-    def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+    ) -> Self:
         """Fit the members.
 
         Parameters
@@ -108,17 +113,20 @@ class Bagging(OutOfBagCalibration, BagKeeper):
             samplers, members weigh what they draw.
         groups : n labels, optional
             For ``sampler="group"``: rows of a group are drawn together.
+        **fit_params
+            With scikit-learn's metadata routing: for ``fit`` of the members that ask for it.
 
         Returns
         -------
         self
         """
         self._check_parameters()
+        given = self._routed("fit", fit_params)
         goes_on = bool(self.warm_start) and hasattr(self, "model_")
         if goes_on and self._has_enough():
             return self
         self.__dict__.pop("_stream", None)
-        job = self._job(self._seed_so_far() if goes_on else seed_from(self.random_state))
+        job = self._job(self._seed_so_far() if goes_on else seed_from(self.random_state), given)
         road = TreeRoad if self._grows_trees() else MemberRoad
         work = road(job, (X, y, sample_weight, groups))
         tally = self._tally(work)
@@ -146,7 +154,7 @@ class Bagging(OutOfBagCalibration, BagKeeper):
         """Tell whether members are trees of ours that grow as one forest."""
         return is_forest(self.estimator_, self._task, self.get_params(deep=False))
 
-    def _job(self, seed: int) -> Job:
+    def _job(self, seed: int, given: Mapping[str, Any]) -> Job:
         return Job(
             name=type(self).__name__,
             task=self._task,
@@ -154,6 +162,7 @@ class Bagging(OutOfBagCalibration, BagKeeper):
             params=self.get_params(deep=False),
             seed=seed,
             n_threads=self._n_threads(),
+            given=given,
         )
 
     def _seed_so_far(self) -> int:
@@ -239,14 +248,37 @@ class Bagging(OutOfBagCalibration, BagKeeper):
                 stacklevel=3,
             )
 
+    # What is given beside rows
+
+    def _calls(self) -> dict[str, str]:
+        """Say which method of members each of ours calls."""
+        return {"fit": "fit", "predict": "predict"}
+
+    def get_metadata_routing(self) -> Any:
+        """Say what members take beside rows and targets; see scikit-learn's routing."""
+        return one_member_router(self, self.estimator_, self._calls(), OF_FIT)
+
+    def _routed(self, method: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Give what the members' method that is called takes of what was given."""
+        if not given:
+            return {}
+        routed = dict(to_members(self, method, given)["estimator"][self._calls()[method]])
+        if method == "fit" and "sample_weight" in routed:
+            raise InvalidInput(
+                "Weights of members are what their bags count, so no other name can be routed to "
+                f"sample_weight of {type(self.estimator_).__name__}.fit. Give fit of "
+                f"{type(self).__name__} the weights of rows as sample_weight."
+            )
+        return routed
+
     # Asking members
 
-    def _predictions(self, X: Any) -> Any:
+    def _predictions(self, X: Any, given: Mapping[str, Any] | None = None) -> Any:
         self._check_fitted()
         model = self.model_
         if not isinstance(model, MemberBag):
             return super()._predictions(X)
-        answers = self._each(ask_member, X, model, model.target, model.aggregation)
+        answers = self._each(ask_member, X, model, model.question(given))
         return combined(answers, model.aggregation)
 
     def _each(self, ask: Any, X: Any, model: MemberBag, *how: Any) -> list[FloatArray]:
@@ -264,7 +296,7 @@ class Bagging(OutOfBagCalibration, BagKeeper):
         if not isinstance(model, MemberBag):
             yield from super()._member_answers(X)
             return
-        answers = self._each(ask_member, X, model, model.target, model.aggregation)
+        answers = self._each(ask_member, X, model, model.question())
         for rows in blocks(len(answers[0]), len(answers) * model.target.n_outputs):
             yield rows, np.stack([one[rows] for one in answers], axis=1)
 

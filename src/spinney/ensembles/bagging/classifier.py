@@ -12,6 +12,7 @@ from spinney.ensembles.bagging.online import OnlineBagging, learns_online
 from spinney.ensembles.parameters import Choice, Rule
 from spinney.ensembles.trees.decision_tree import DecisionTreeClassifier
 from spinney.errors import InvalidInput
+from spinney.model.answers import log_shares
 from spinney.model.member_bag import MemberBag, columns_of
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
@@ -143,20 +144,49 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
         self._check_fitted()
         return len(self.classes_)
 
-    def predict_proba(self, X: TableLike) -> FloatArray:
-        """Mean of the members' probabilities, or the share of votes; (n_rows, n_classes)."""
-        shares: FloatArray = self._predictions(X)
+    def _calls(self) -> dict[str, str]:
+        knows = self.aggregation == "soft" and hasattr(self.estimator_, "predict_proba")
+        asked = "predict_proba" if knows else "predict"
+        logs = knows and hasattr(self.estimator_, "predict_log_proba")
+        return {
+            "fit": "fit",
+            "predict": asked,
+            "predict_proba": asked,
+            "predict_log_proba": "predict_log_proba" if logs else asked,
+            "decision_function": "decision_function",
+        }
+
+    def predict_proba(self, X: TableLike, **params: Any) -> FloatArray:
+        """Mean of the members' probabilities, or the share of votes; (n_rows, n_classes).
+
+        ``params`` are routed to ``predict_proba`` of the members, or to ``predict`` if they vote.
+        """
+        shares: FloatArray = self._predictions(X, self._routed("predict_proba", params))
         return shares
 
-    def predict_log_proba(self, X: TableLike) -> FloatArray:
-        """Logarithm of ``predict_proba``; -inf where a class has no share."""
-        with np.errstate(divide="ignore"):
-            logarithms: FloatArray = np.log(self.predict_proba(X))
+    def predict_log_proba(self, X: TableLike, **params: Any) -> FloatArray:
+        """Logarithm of ``predict_proba``; -inf where a class has no share.
+
+        ``params`` are routed to ``predict_log_proba`` of the members if they have it, else as those
+        of ``predict_proba``.
+        """
+        given = self._routed("predict_log_proba", params)
+        self._check_fitted()
+        model, asked = self.model_, self._calls()["predict_log_proba"]
+        if isinstance(model, MemberBag) and asked == "predict_log_proba":
+            said = self._each(_logarithms, X, model, self.classes_, given)
+            logarithms: FloatArray = np.logaddexp.reduce(said) - np.log(len(said))
+        else:
+            with np.errstate(divide="ignore"):
+                logarithms = np.log(self._predictions(X, given))
         return logarithms
 
-    def predict(self, X: TableLike) -> AnyArray:
-        """Class of the largest share; ties go to the first of ``classes_``."""
-        shares = self.predict_proba(X)
+    def predict(self, X: TableLike, **params: Any) -> AnyArray:
+        """Class of the largest share; ties go to the first of ``classes_``.
+
+        ``params`` are routed as those of ``predict_proba``.
+        """
+        shares = self._predictions(X, self._routed("predict", params))
         labels: AnyArray = self.classes_[shares.argmax(axis=1)]
         return labels
 
@@ -185,14 +215,18 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
         return self
 
     @available_if(_decides)  # type: ignore[untyped-decorator]
-    def decision_function(self, X: TableLike) -> FloatArray:
-        """Mean of the members' decision functions, where the base learner has one."""
+    def decision_function(self, X: TableLike, **params: Any) -> FloatArray:
+        """Mean of the members' decision functions, where the base learner has one.
+
+        ``params`` are routed to ``decision_function`` of the members.
+        """
+        given = self._routed("decision_function", params)
         self._check_fitted()
         if not isinstance(self.model_, MemberBag):
             raise InvalidInput(
                 "The members are trees, which have no decision_function. Use predict_proba."
             )
-        decisions = self._each(_decisions, X, self.model_)
+        decisions = self._each(_decisions, X, self.model_, given)
         shapes = {one.shape for one in decisions}
         if len(shapes) > 1:
             raise InvalidInput(
@@ -205,5 +239,17 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
         return total / len(decisions)
 
 
-def _decisions(member: Any, X: TableLike, features: AnyArray | None) -> FloatArray:
-    return np.asarray(member.decision_function(columns_of(X, features)), np.float64)
+def _decisions(
+    member: Any, X: TableLike, features: AnyArray | None, given: Mapping[str, Any]
+) -> FloatArray:
+    return np.asarray(member.decision_function(columns_of(X, features), **given), np.float64)
+
+
+def _logarithms(
+    member: Any,
+    X: TableLike,
+    features: AnyArray | None,
+    classes: AnyArray,
+    given: Mapping[str, Any],
+) -> FloatArray:
+    return log_shares(member, columns_of(X, features), classes, given)

@@ -26,6 +26,8 @@ class Job:
     """Of the ensemble."""
     seed: int
     n_threads: int
+    given: Mapping[str, Any]
+    """What ``fit`` of members takes beside rows, targets and weights."""
 
     def features(self, n_features: int) -> FeatureDraws:
         """Say how members draw features."""

@@ -105,7 +105,7 @@ class OnlineBagging(Bagging):
                 "partial_fit counts rows by Poisson draws: set sampler='poisson' (or None, with "
                 "bootstrap=True) and max_samples=None."
             )
-        job = self._job(seed_from(self.random_state))
+        job = self._job(seed_from(self.random_state), {})
         schema = member_schema(table)
         model = getattr(self, "model_", None)
         if isinstance(model, MemberBag):

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import sklearn
 from sklearn.base import MetaEstimatorMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import Bunch, _safe_indexing, get_tags
+from sklearn.utils import Bunch, get_tags
 from sklearn.utils._repr_html.estimator import _VisualBlock
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import _BaseComposition
@@ -31,6 +30,7 @@ from spinney.ensembles.combining.state import (
 from spinney.ensembles.compiling import Compilable
 from spinney.ensembles.estimator import _suggesting, _unknown
 from spinney.ensembles.parameters import Checked, Rule, check_parameters
+from spinney.ensembles.routing import is_routed, refuse_unrouted, sliced
 from spinney.ensembles.sharing import TableRows
 from spinney.ensembles.uncertain.calibrating import CALIBRATION, Calibratable
 from spinney.errors import InvalidInput, InvalidModel
@@ -178,7 +178,7 @@ class Combination(Compilable, Calibratable, MetaEstimatorMixin, _BaseComposition
         if kept is not None and weights is not None:
             X, y, weights = take_rows(X, kept), y[kept], weights[kept]
             labels = None if labels is None else labels[kept]
-            extra = {name: _kept(value, n, kept) for name, value in extra.items()}
+            extra = sliced(extra, n, kept)
         final = dict(extra) if weights is None else {"sample_weight": weights, **extra}
         committee = CommitteeRows(X, y, weights)
         return Given(committee, labels, kept, n, self._routed(final, labels), final)
@@ -186,7 +186,7 @@ class Combination(Compilable, Calibratable, MetaEstimatorMixin, _BaseComposition
     def _routed(self, parameters: dict[str, Any], groups: Any) -> dict[str, dict[str, Any]]:
         """Say what ``fit`` of each member is given beside its rows."""
         members = present(read_members(self, self._task, any_kind=self._any_kind))
-        if sklearn.get_config()["enable_metadata_routing"]:
+        if is_routed():
             routed = process_routing(self, "fit", **parameters)
             found = {name: dict(routed[name]["fit"]) for name, _ in members}
         else:
@@ -197,14 +197,9 @@ class Combination(Compilable, Calibratable, MetaEstimatorMixin, _BaseComposition
         return found
 
     def _refuse_metadata(self, extra: Mapping[str, Any]) -> None:
-        if "time" in extra and not sklearn.get_config()["enable_metadata_routing"]:
+        if "time" in extra and not is_routed():
             raise InvalidInput(f"fit of {type(self).__name__} takes no time. {BY_TIME}")
-        if extra and not sklearn.get_config()["enable_metadata_routing"]:
-            raise InvalidInput(
-                f"Passing {', '.join(extra)} to fit of {type(self).__name__} is only supported if "
-                "enable_metadata_routing=True: sklearn.set_config(enable_metadata_routing=True), "
-                "and say with set_fit_request which members take it."
-            )
+        refuse_unrouted(self, "fit", extra)
 
     def _full_jobs(self, given: Given, members: list[tuple[str, Any]]) -> list[Job]:
         """Make the fits on all rows."""
@@ -282,8 +277,3 @@ class Combination(Compilable, Calibratable, MetaEstimatorMixin, _BaseComposition
             mapping = MethodMapping().add(callee="fit", caller="fit")
             router.add(**{name: member}, method_mapping=mapping)
         return router
-
-
-def _kept(value: Any, n_rows: int, kept: AnyArray) -> Any:
-    is_per_row = hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_rows
-    return _safe_indexing(value, kept) if is_per_row else value

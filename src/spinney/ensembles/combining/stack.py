@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import sklearn
 from sklearn.base import (
     ClassifierMixin,
     RegressorMixin,
@@ -22,7 +21,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from spinney.ensembles.combining.combination import MEMBERS_RULE, Given
 from spinney.ensembles.combining.filed_stack import FiledStack
-from spinney.ensembles.combining.jobs import as_asked, sliced
+from spinney.ensembles.combining.jobs import as_asked
 from spinney.ensembles.combining.linear_pool import POOLS, PoolClassifier, PoolRegressor
 from spinney.ensembles.combining.members import Answers, fit_member, present, read_members
 from spinney.ensembles.combining.out_of_fold import OutOfFold, ask_out_of_fold, methods_of
@@ -36,6 +35,7 @@ from spinney.ensembles.combining.targets import (
     read_many_labels,
 )
 from spinney.ensembles.parameters import Boolean, Checked, Choice, Integer, Jobs, Rule, either
+from spinney.ensembles.routing import is_routed, sliced
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -187,7 +187,7 @@ class Stacking(TransformerMixin, FiledStack):
 
     def _predicted(self, X: TableLike, parameters: Mapping[str, Any]) -> Any:
         check_is_fitted(self)
-        if sklearn.get_config()["enable_metadata_routing"]:
+        if is_routed():
             routed = process_routing(self, "predict", **parameters)
             parameters = routed["final_estimator_"]["predict"]
         return self.final_estimator_.predict(self.transform(X), **parameters)
