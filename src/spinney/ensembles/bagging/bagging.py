@@ -88,7 +88,8 @@ class Bagging(OutOfBagCalibration, BagKeeper):
     _draws: FeatureDraws
     _known: Knowledge
     _aggregated_by: str | None = None
-    """What ``aggregation`` was in fit; None: an old file does not tell."""
+    """How answers were joined in fit; None: an old file does not tell."""
+    aggregation: str
     estimator: Any
     n_estimators: int
     oob_score: bool
@@ -154,12 +155,23 @@ class Bagging(OutOfBagCalibration, BagKeeper):
         """Tell whether members are trees of ours that grow as one forest."""
         return is_forest(self.estimator_, self._task, self.get_params(deep=False))
 
+    def _joins_by(self) -> str:
+        """Say how answers of members are joined, as ``aggregation`` says."""
+        return self.aggregation
+
+    @property
+    def aggregation_(self) -> str:
+        """How the members' answers are joined."""
+        self._check_fitted()
+        told = self.model_.aggregation if isinstance(self.model_, MemberBag) else None
+        return told or self._aggregated_by or self._joins_by()
+
     def _job(self, seed: int, given: Mapping[str, Any]) -> Job:
         return Job(
             name=type(self).__name__,
             task=self._task,
             base=self.estimator_,
-            params=self.get_params(deep=False),
+            params={**self.get_params(deep=False), "aggregation": self._joins_by()},
             seed=seed,
             n_threads=self._n_threads(),
             given=given,
@@ -236,7 +248,7 @@ class Bagging(OutOfBagCalibration, BagKeeper):
                 "leaves rows out of bags. Set one of them, a max_samples below 1, or "
                 "oob_score=False."
             )
-        is_median = self.get_params(deep=False)["aggregation"] == "median"
+        is_median = self._joins_by() == "median"
         return (MedianTally if is_median else Tally)(work.y, work.target, work.row_weights)
 
     def _warn_of_unasked(self, tally: Tally) -> None:
@@ -352,6 +364,7 @@ class Bagging(OutOfBagCalibration, BagKeeper):
             or not 1 <= features[0] <= n
             or features[1] not in (0, 1)
             or not (aggregation is None or self._rules["aggregation"].accepts(aggregation))
+            or aggregation == "auto"  # what it became is told
         ):
             raise InvalidModel("what the estimator knows beside its model is missing or unknown")
         others = {name: value for name, value in meta.items() if name not in _OWN}

@@ -8,10 +8,11 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from spinney.ensembles.bagging.bagging import BAGGING_RULES
+from spinney.ensembles.bagging.job import Job
 from spinney.ensembles.bagging.online import OnlineBagging, learns_online
 from spinney.ensembles.parameters import Choice, Rule
 from spinney.ensembles.trees.decision_tree import DecisionTreeClassifier
-from spinney.errors import InvalidInput
+from spinney.errors import InvalidInput, InvalidParameter
 from spinney.model.answers import log_shares
 from spinney.model.member_bag import MemberBag, columns_of
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
@@ -65,9 +66,10 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
         row.
     block_length : int or None
         Rows of a block; None for the cube root of their number.
-    aggregation : {"soft", "hard"}
-        Whether members give probabilities, which are averaged (or votes, if they know none), or
-        one vote each.
+    aggregation : {"auto", "soft", "hard"}
+        Whether members give probabilities, which are averaged ("soft"), or one vote each ("hard").
+        "auto": probabilities if the base learner has ``predict_proba``, else votes;
+        ``aggregation_`` tells which.
 
     Attributes
     ----------
@@ -75,6 +77,8 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
         The frozen model.
     estimator_ : estimator
         The base learner.
+    aggregation_ : {"soft", "hard"}
+        Whether the members' probabilities are averaged, or they vote.
     estimators_, estimators_samples_, estimators_features_ : lists
         Members, the rows each was fitted on, and the columns it takes.
     classes_, n_classes_, n_features_in_, feature_names_in_
@@ -101,7 +105,7 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
     _default_base = DecisionTreeClassifier
     _rules: ClassVar[Mapping[str, Rule]] = {
         **BAGGING_RULES,
-        "aggregation": Choice(("soft", "hard")),
+        "aggregation": Choice(("auto", "soft", "hard")),
     }
     classes_: AnyArray
 
@@ -121,7 +125,7 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
         verbose: int = 0,
         sampler: Any = None,
         block_length: int | None = None,
-        aggregation: str = "soft",
+        aggregation: str = "auto",
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -144,8 +148,22 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
         self._check_fitted()
         return len(self.classes_)
 
+    def _joins_by(self) -> str:
+        if self.aggregation != "auto":
+            return self.aggregation
+        return "soft" if hasattr(self.estimator_, "predict_proba") else "hard"
+
+    def _job(self, seed: int, given: Mapping[str, Any]) -> Job:
+        if self.aggregation == "soft" and not hasattr(self.estimator_, "predict_proba"):
+            raise InvalidParameter(
+                f"aggregation='soft' averages probabilities, but the base learner, a "
+                f"{type(self.estimator_).__name__}, has no predict_proba. Use aggregation='hard' "
+                "(or 'auto', which votes then), or another base learner."
+            )
+        return super()._job(seed, given)
+
     def _calls(self) -> dict[str, str]:
-        knows = self.aggregation == "soft" and hasattr(self.estimator_, "predict_proba")
+        knows = self._joins_by() == "soft" and hasattr(self.estimator_, "predict_proba")
         asked = "predict_proba" if knows else "predict"
         logs = knows and hasattr(self.estimator_, "predict_log_proba")
         return {

@@ -132,7 +132,7 @@ class OnlineBagging(Bagging):
                 MemberBag(
                     [stream.members[one] for one in began],
                     [stream.columns(one) for one in began],
-                    aggregation=self.get_params(deep=False)["aggregation"],
+                    aggregation=stream.job.params["aggregation"],
                     schema=stream.schema,
                     target=stream.target,
                 )

@@ -21,7 +21,7 @@ class BaggingRegressor(ScoresNumbers, RegressorMixin, OnlineBagging):
     The parameters are those of :class:`BaggingClassifier`, except that ``aggregation`` is "mean",
     or "median" (the lower one of two) for members of which some are far off, with one number per
     row. The base learner is :class:`DecisionTreeRegressor` unless one is given. Out-of-bag answers
-    are ``oob_prediction_``, scores are R².
+    are ``oob_prediction_``, scores are R²; ``aggregation_`` is ``aggregation``.
 
     Examples
     --------
