@@ -238,7 +238,13 @@ class ClassStack(ClassifierMixin, Stacking):
     _many: ManyLabels | None
 
     def fit(
-        self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+        self,
+        X: TableLike,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        **fit_params: Any,
     ) -> Self:
         """Fit members out of fold, the final estimator on their answers, and members on all rows.
 
@@ -249,8 +255,10 @@ class ClassStack(ClassifierMixin, Stacking):
         sample_weight : n numbers, optional
             A weight of k counts as the row k times; rows of weight 0 are as if absent. Folds divide
             rows, whatever they weigh. Members and the final estimator must take weights then.
-        groups : n labels, optional
-            For ``cv`` that never divides a group.
+        groups, time : n labels, n sortable keys, optional
+            How ``cv`` divides rows: no group is divided, and members are asked about what comes
+            after the rows they learnt from; rows that nobody is asked about do not train the
+            final estimator. Committees among the members get both, too.
         **fit_params
             With scikit-learn's metadata routing: for the members that ask for it.
 
@@ -264,7 +272,7 @@ class ClassStack(ClassifierMixin, Stacking):
         takes_many = self._takes_many and not isinstance(self.final_estimator, str)
         labels = read_many_labels(y) if takes_many and has_many_labels(y) else read_classes(y, name)
         codes = labels.codes.astype(np.int64)  # what scikit-learn's members are given
-        given = self._given((X, codes), sample_weight, groups, fit_params)
+        given = self._given((X, codes), sample_weight, (groups, time), fit_params)
         self.classes_: Any = labels.classes
         self._many = labels if isinstance(labels, ManyLabels) else None
         self._member_classes = None
@@ -339,7 +347,13 @@ class NumberStack(RegressorMixin, Stacking):
     stack_method = "predict"
 
     def fit(
-        self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+        self,
+        X: TableLike,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        **fit_params: Any,
     ) -> Self:
         """Fit members out of fold, the final estimator on their answers, and members on all rows.
 
@@ -348,7 +362,7 @@ class NumberStack(RegressorMixin, Stacking):
         self._refuse_metadata(fit_params)
         self._check_parameters()
         numbers = read_column(y, type(self).__name__)
-        given = self._given((X, numbers), sample_weight, groups, fit_params)
+        given = self._given((X, numbers), sample_weight, (groups, time), fit_params)
         self._stack(given)
         return self
 
