@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 import spinney
 from spinney.errors import InvalidInput
+from spinney.io.save_load import from_bytes, to_bytes
 from spinney.resampling import TimeFolds
 
 RNG = np.random.default_rng(0)
@@ -138,3 +139,76 @@ def test_rows_held_out_once_are_the_latest_or_whole_groups(model):
 def test_methods_that_learn_from_the_future_are_refused(method):
     with pytest.raises(InvalidInput, match="learn from what came later"):
         spinney.ConformalRegressor(NumberSeer(), method=method).fit(X, X[:, 1], time=TIME)
+
+
+EVERY_BLOCK = [
+    spinney.RandomForestRegressor(5, sampler="block", random_state=0),
+    spinney.ExtraTreesClassifier(5, sampler="block", random_state=0),
+    spinney.BaggingRegressor(n_estimators=5, sampler="block", random_state=0),
+    spinney.BaggingClassifier(ClassSeer(), 5, sampler="block", block_length=4, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", EVERY_BLOCK, ids=lambda model: repr(model)[:40])
+def test_blocks_are_of_consecutive_times_with_all_their_rows(model):
+    y = X[:, 1] if isinstance(model, RegressorMixin) else LABELS
+    length = model.block_length or round(30 ** (1 / 3))
+    for rows in model.fit(X, y, time=DATES).estimators_samples_:
+        counts = np.bincount(rows, minlength=N)
+        times = np.zeros(30, int)
+        times[TIME] = counts
+        assert np.array_equal(times[TIME], counts)  # both rows of a time equally often
+        assert times.sum() == 30
+        drawn = np.flatnonzero(times)
+        runs = np.split(drawn, np.flatnonzero(np.diff(drawn) > 1) + 1)
+        short = [run for run in runs if len(run) < length]
+        assert len(drawn) < 30
+        assert len(short) <= 1  # the last block is cut
+
+
+@pytest.mark.parametrize("model", EVERY_BLOCK, ids=lambda model: repr(model)[:40])
+def test_blocks_by_time_are_those_of_sorted_rows(model):
+    y = X[:, 1] if isinstance(model, RegressorMixin) else LABELS
+    order = RNG.permutation(N)  # all times differ
+    by_time = model.fit(X, y, time=np.argsort(order)).estimators_samples_
+    for one, two in zip(by_time, model.fit(X[order], y[order]).estimators_samples_, strict=True):
+        assert np.array_equal(np.sort(one), np.sort(order[two]))
+
+
+def test_blocks_by_time_are_kept_in_files_and_go_on():
+    forest = spinney.RandomForestRegressor(4, sampler="block", random_state=0, warm_start=True)
+    again = from_bytes(to_bytes(forest.fit(X, X[:, 1], time=TIME)))
+    for one, two in zip(forest.estimators_samples_, again.estimators_samples_, strict=True):
+        assert np.array_equal(one, two)
+    with pytest.raises(InvalidInput, match="times"):
+        again.set_params(n_estimators=8).fit(X, X[:, 1], time=TIME[::-1])
+    whole = spinney.RandomForestRegressor(8, sampler="block", random_state=0)
+    whole.fit(X, X[:, 1], time=TIME)
+    assert again.fit(X, X[:, 1], time=TIME).model_ == whole.model_
+
+
+def test_limits_that_are_shares_hold_for_each_bag_by_time():
+    small = spinney.DecisionTreeRegressor(min_samples_leaf=0.2)
+    bag = spinney.BaggingRegressor(small, 3, sampler="block", random_state=0)
+    bag.fit(X, X[:, 1], time=np.maximum(TIME - 20, 0))
+    for tree, rows in zip(bag.estimators_, bag.estimators_samples_, strict=True):
+        leaves = tree.apply(X[rows])
+        assert np.bincount(leaves)[np.unique(leaves)].min() >= 0.2 * len(rows) - 1e-9
+
+
+@pytest.mark.parametrize(
+    "model", [spinney.RandomForestRegressor(2), spinney.BaggingRegressor(n_estimators=2)]
+)
+def test_times_without_blocks_are_refused(model):
+    with pytest.raises(InvalidInput, match="Set sampler='block', or leave time out"):
+        model.fit(X, X[:, 1], time=TIME)
+    with pytest.raises(InvalidInput, match="time has the shape"):
+        model.set_params(sampler="block").fit(X, X[:, 1], time=TIME[1:])
+
+
+def test_iterated_bags_take_times():
+    bags = spinney.IteratedBaggingRegressor(n_estimators=20, sampler="block", random_state=0)
+    one = bags.fit(X, X[:, 1], time=np.arange(N)[::-1]).predict(X)
+    two = bags.fit(X[::-1], X[::-1, 1]).predict(X)
+    assert one == pytest.approx(two)
+    assert one != pytest.approx(bags.fit(X, X[:, 1]).predict(X))

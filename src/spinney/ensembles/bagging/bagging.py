@@ -74,7 +74,7 @@ BAGGING_RULES: Mapping[str, Rule] = {
 }
 
 
-OF_FIT = ("sample_weight", "groups")
+OF_FIT = ("sample_weight", "groups", "time")
 """What ``fit`` takes for itself, not for members."""
 _OWN = ("features", "aggregation")
 """What a file tells of bagging beside its bags."""
@@ -98,7 +98,13 @@ class Bagging(OutOfBagCalibration, BagKeeper):
     n_jobs: int | None
 
     def fit(
-        self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+        self,
+        X: TableLike,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        **fit_params: Any,
     ) -> Self:
         """Fit the members.
 
@@ -114,6 +120,9 @@ class Bagging(OutOfBagCalibration, BagKeeper):
             samplers, members weigh what they draw.
         groups : n labels, optional
             For ``sampler="group"``: rows of a group are drawn together.
+        time : n sortable keys, optional
+            For ``sampler="block"``: blocks are of consecutive times, each with all its rows, and
+            ``block_length`` counts times. Without it rows stand in the order of time.
         **fit_params
             With scikit-learn's metadata routing: for ``fit`` of the members that ask for it.
 
@@ -128,8 +137,8 @@ class Bagging(OutOfBagCalibration, BagKeeper):
             return self
         self.__dict__.pop("_stream", None)
         job = self._job(self._seed_so_far() if goes_on else seed_from(self.random_state), given)
-        road = TreeRoad if self._grows_trees() else MemberRoad
-        work = road(job, (X, y, sample_weight, groups))
+        road = TreeRoad if self._grows_trees(by_time=time is not None) else MemberRoad
+        work = road(job, (X, y, sample_weight, groups, time))
         tally = self._tally(work)
         before = None
         if goes_on:
@@ -151,9 +160,10 @@ class Bagging(OutOfBagCalibration, BagKeeper):
         """The base learner: the one that was given, or a decision tree."""
         return self._default_base() if self.estimator is None else self.estimator
 
-    def _grows_trees(self) -> bool:
+    def _grows_trees(self, *, by_time: bool) -> bool:
         """Tell whether members are trees of ours that grow as one forest."""
-        return is_forest(self.estimator_, self._task, self.get_params(deep=False))
+        params = self.get_params(deep=False)
+        return is_forest(self.estimator_, self._task, params, by_time=by_time)
 
     def _joins_by(self) -> str:
         """Say how answers of members are joined, as ``aggregation`` says."""

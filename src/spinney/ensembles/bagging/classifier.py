@@ -65,7 +65,8 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
         times); or an object with a method ``draw(n_rows, member, seed)`` that gives a count per
         row.
     block_length : int or None
-        Rows of a block; None for the cube root of their number.
+        Rows of a block, or times if ``fit`` is given ``time``; None for the cube root of their
+        number.
     aggregation : {"auto", "soft", "hard"}
         Whether members give probabilities, which are averaged ("soft"), or one vote each ("hard").
         "auto": probabilities if the base learner has ``predict_proba``, else votes;

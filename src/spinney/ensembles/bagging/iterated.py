@@ -132,13 +132,19 @@ class IteratedBaggingRegressor(RegressorMixin, Estimator):
         self.verbose = verbose
 
     def fit(
-        self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+        self,
+        X: TableLike,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        **fit_params: Any,
     ) -> Self:
         """Fit bag after bag.
 
         Parameters
         ----------
-        X, y, sample_weight, groups, **fit_params
+        X, y, sample_weight, groups, time, **fit_params
             As in :meth:`BaggingRegressor.fit`; one number per row.
 
         Returns
@@ -148,7 +154,7 @@ class IteratedBaggingRegressor(RegressorMixin, Estimator):
         self._check_parameters()
         if fit_params:
             to_members(self, "fit", fit_params)
-        targets, weights = self._read(X, y, sample_weight)
+        targets, weights = self._read(X, y, sample_weight, by_time=time is not None)
         there = np.flatnonzero(weights)
         seed, left = seed_from(self.random_state), targets
         stages: list[BaggingRegressor] = []
@@ -160,7 +166,7 @@ class IteratedBaggingRegressor(RegressorMixin, Estimator):
             bag = self._stage(random_bits(seed, Stream.ROWS, number))
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Some inputs do not have OOB scores")
-                bag.fit(X, left, weights, groups, **fit_params)
+                bag.fit(X, left, weights, groups, time, **fit_params)
             left = left - _out_of_bag(bag, X, there)
             stages.append(bag)
             rests.append(left)
@@ -173,9 +179,12 @@ class IteratedBaggingRegressor(RegressorMixin, Estimator):
         self._keep_out_of_bag(targets, rests[n_kept - 1], weights)
         return self
 
-    def _read(self, X: TableLike, y: Any, sample_weight: Any) -> tuple[FloatArray, FloatArray]:
+    def _read(
+        self, X: TableLike, y: Any, sample_weight: Any, *, by_time: bool
+    ) -> tuple[FloatArray, FloatArray]:
         """Give numbers and weights of rows; of rows that are the same the first has the weight."""
-        grows_trees = self._stage(0)._grows_trees()  # noqa: SLF001 - which road a stage takes
+        stage = self._stage(0)
+        grows_trees = stage._grows_trees(by_time=by_time)  # noqa: SLF001 - which road a stage takes
         table = read_table(X) if grows_trees else member_table(X)
         n_rows = table.n_rows if isinstance(table, Table) else n_rows_of(table)
         name = type(self).__name__

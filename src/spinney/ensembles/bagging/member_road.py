@@ -67,9 +67,9 @@ class MemberRoad:
     they stand. Those of weight 0 are never drawn.
     """
 
-    def __init__(self, job: Job, given: tuple[TableLike, Any, Any, Any]) -> None:
+    def __init__(self, job: Job, given: tuple[TableLike, Any, Any, Any, Any]) -> None:
         """Read what decides the draws; the table itself is the members' affair."""
-        X, y, sample_weight, groups = given
+        X, y, sample_weight, groups, time = given
         self._job = job
         self._X = member_table(X)
         n_given = n_rows_of(self._X)
@@ -86,7 +86,7 @@ class MemberRoad:
         keys = target_keys(codes)[some] if keys is None else keys[some]
         self.y, self.row_weights = codes[some], None if weights is None else weights[some]
         classes = None if self.target.classes is None else self.y
-        labels = job.labels(sampler, groups, classes).codes(n_given, places)
+        labels = job.labels(sampler, groups, time, classes).codes(n_given, places)
         if labels is not None and sampler == "group" and by_content:
             labels = groups_by_content(labels, keys)
         rows = RowsToDraw(len(self.y), self.row_weights, labels)
