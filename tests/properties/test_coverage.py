@@ -353,7 +353,7 @@ def least_squares_coverage(d, n_repeats, n=60, level=0.9):
 
 
 def test_jackknife_plus_keeps_what_the_jackknife_loses():
-    """N26: n = 60, d = 60, 0.9 asked for: the jackknife covers about 0.58, jackknife+ about 0.93."""
+    """N26: n = d = 60, 0.9 asked for: the jackknife covers about 0.58, jackknife+ about 0.93."""
     jackknife, plus = least_squares_coverage(60, 15)
     assert jackknife < 0.75
     assert plus > 0.85

@@ -23,7 +23,7 @@ from spinney.theory import FreshSets, bias_variance
     [(1, 11.4, 6.1), (2, 31_100.0, 22_100.0), (3, 0.0403, 0.0242)],
 )
 def test_bagged_regression_trees_of_breiman(number, pruned, bagged):
-    """Breiman (1996), N2 to N4: 25 bootstrap samples of 200 rows, tested on 1000."""
+    """Breiman (1996), N2, N3, N4: 25 bootstrap samples of 200 rows, tested on 1000."""
     sets = FreshSets("friedman", n_rows=200, n_test=1000, options={"number": number})
     tree, bag = (
         bias_variance(learner, sets, n_sets=15, random_state=0).corrected()
