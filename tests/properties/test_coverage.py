@@ -329,7 +329,7 @@ def test_a_group_of_large_errors_is_not_covered_if_coverage_is_promised_for_all_
     assert covered[1] < fewest(LONG, LEVEL) < covered[0]
 
 
-# Published: Barber et al. (2021), figure 2
+# Published: Barber et al. (2021), figure 2: N26
 
 
 def least_squares_coverage(d, n_repeats, n=60, level=0.9):
@@ -353,7 +353,7 @@ def least_squares_coverage(d, n_repeats, n=60, level=0.9):
 
 
 def test_jackknife_plus_keeps_what_the_jackknife_loses():
-    """n = 60, d = 60, 0.9 asked for: the jackknife covers about 0.58, jackknife+ about 0.93."""
+    """N26: n = d = 60, 0.9 asked for: the jackknife covers about 0.58, jackknife+ about 0.93."""
     jackknife, plus = least_squares_coverage(60, 15)
     assert jackknife < 0.75
     assert plus > 0.85
@@ -362,6 +362,7 @@ def test_jackknife_plus_keeps_what_the_jackknife_loses():
 @pytest.mark.long
 @pytest.mark.parametrize("d", [10, 40, 60, 100])
 def test_coverage_of_least_squares_is_the_published_pattern(d):
+    """N26: the jackknife loses its coverage where there are as many features as rows."""
     jackknife, plus = least_squares_coverage(d, 150)
     assert plus >= 0.85
     if d == 60:

@@ -57,7 +57,7 @@ def pruned_tree(seed):
     ],
 )
 def test_friedmans_functions(function, tree, bags, tolerances):
-    """N2 to N4: a pruned tree, and 25 bagged ones (Breiman 1996)."""
+    """N2, N3, N4: a pruned tree, and 25 bagged ones (Breiman 1996)."""
     found = squared_errors(function, 15, pruned_tree, bagged)
     assert found[0] == pytest.approx(tree, abs=tolerances[0])
     assert found[1] == pytest.approx(bags, abs=tolerances[1])

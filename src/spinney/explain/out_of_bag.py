@@ -130,7 +130,7 @@ def _asker_of_members(bag: MemberBag, X: TableLike) -> Asker:
 
         def answers(feature: int | None, order: AnyArray) -> FloatArray:
             asked = part if feature is None else shuffle_column(part, places[feature], order)
-            return ask_member(bag.members[number], asked, own, bag.target, bag.aggregation)
+            return ask_member(bag.members[number], asked, own, bag.question())
 
         used = np.arange(len(places)) if own is None else np.unique(own)
         return used, answers

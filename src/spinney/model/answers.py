@@ -4,7 +4,7 @@ A member knows the classes by their shares: those of a leaf, its probabilities, 
 the label it predicts. A form turns them into numbers that are summed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,10 +135,13 @@ def as_members_take(X: Any) -> Any:
     return np.asarray(X) if isinstance(X, list) and not is_texts else X
 
 
-def member_answers(member: Any, X: Any, classes: AnyArray, form: str) -> FloatArray:
+def member_answers(
+    member: Any, X: Any, classes: AnyArray, form: str, given: Mapping[str, Any] | None = None
+) -> FloatArray:
     """Ask a fitted scikit-learn estimator about rows; (n_rows, n_scores).
 
-    ``form`` is one of ``FORMS``, or "values" for a regressor.
+    ``form`` is one of ``FORMS``, or "values" for a regressor; ``given`` is what the method that is
+    asked takes beside the rows.
     """
     X = as_members_take(X)
     if form == "values":
@@ -150,8 +153,8 @@ def member_answers(member: Any, X: Any, classes: AnyArray, form: str) -> FloatAr
             "probabilities. Give another base learner, or boost its labels (variant='discrete')."
         )
     if asked.asks_for_shares:
-        return asked.scores(_shares(member, X, classes))
-    return asked.scores(_labels(member, X, classes))
+        return asked.scores(_shares(member, X, classes, given or {}))
+    return asked.scores(_labels(member, X, classes, given or {}))
 
 
 def _values(member: Any, X: Any) -> FloatArray:
@@ -167,8 +170,8 @@ def _values(member: Any, X: Any) -> FloatArray:
     return values[:, np.newaxis]
 
 
-def _labels(member: Any, X: Any, classes: AnyArray) -> FloatArray:
-    labels = np.asarray(member.predict(X))
+def _labels(member: Any, X: Any, classes: AnyArray, given: Mapping[str, Any]) -> FloatArray:
+    labels = np.asarray(member.predict(X, **given))
     if labels.ndim != 1:
         raise InvalidInput(
             f"{type(member).__name__}.predict gave an array of shape {labels.shape}; expected one "
@@ -185,19 +188,47 @@ def _labels(member: Any, X: Any, classes: AnyArray) -> FloatArray:
     return _rows_of_ones(places, len(classes))
 
 
-def _shares(member: Any, X: Any, classes: AnyArray) -> FloatArray:
+def _shares(member: Any, X: Any, classes: AnyArray, given: Mapping[str, Any]) -> FloatArray:
     if not hasattr(member, "predict_proba"):
-        return _labels(member, X, classes)
-    given = np.asarray(member.predict_proba(X), np.float64)
-    known = np.asarray(getattr(member, "classes_", classes))
-    places = np.searchsorted(classes, known).clip(max=len(classes) - 1)
-    fits = given.ndim == 2 and given.shape[1] == len(known) and (classes[places] == known).all()
-    if not fits or given.min(initial=0.0) < 0 or not (abs(given.sum(axis=1) - 1) < 1e-3).all():
-        raise InvalidInput(
-            f"{type(member).__name__}.predict_proba gave an array of shape {given.shape} for the "
-            f"classes {known[:10].tolist()}; expected probabilities of {classes[:10].tolist()} "
-            "that sum to 1."
-        )
-    shares = np.zeros((len(given), len(classes)))
-    shares[:, places] = given
+        return _labels(member, X, classes, given)
+    said = np.asarray(member.predict_proba(X, **given), np.float64)
+    places = _places(member, said, classes)
+    if places is None or said.min(initial=0.0) < 0 or not (abs(said.sum(axis=1) - 1) < 1e-3).all():
+        raise _no_shares(member, "predict_proba", said, classes)
+    shares = np.zeros((len(said), len(classes)))
+    shares[:, places] = said
     return shares
+
+
+def log_shares(
+    member: Any, X: Any, classes: AnyArray, given: Mapping[str, Any] | None = None
+) -> FloatArray:
+    """Ask for logarithms of probabilities; -inf of classes that the member does not know.
+
+    They tell apart what ``predict_proba`` rounds to 0.
+    """
+    with np.errstate(divide="ignore"):  # the logarithm of 0 is what it is
+        said = np.asarray(member.predict_log_proba(as_members_take(X), **(given or {})), np.float64)
+    places = _places(member, said, classes)
+    if places is None or np.isnan(said).any():
+        raise _no_shares(member, "predict_log_proba", said, classes)
+    logarithms = np.full((len(said), len(classes)), -np.inf)
+    logarithms[:, places] = said
+    return logarithms
+
+
+def _places(member: Any, said: FloatArray, classes: AnyArray) -> AnyArray | None:
+    """Find the member's columns among the classes; None: they are not those."""
+    known = np.asarray(getattr(member, "classes_", classes))
+    places: AnyArray = np.searchsorted(classes, known).clip(max=len(classes) - 1)
+    fits = said.ndim == 2 and said.shape[1] == len(known) and (classes[places] == known).all()
+    return places if fits else None
+
+
+def _no_shares(member: Any, method: str, said: FloatArray, classes: AnyArray) -> InvalidInput:
+    known = np.asarray(getattr(member, "classes_", classes))
+    what = "probabilities" if method == "predict_proba" else "logarithms of probabilities"
+    return InvalidInput(
+        f"{type(member).__name__}.{method} gave an array of shape {said.shape} for the classes "
+        f"{known[:10].tolist()}; expected {what} of {classes[:10].tolist()} that sum to 1."
+    )

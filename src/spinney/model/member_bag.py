@@ -1,6 +1,7 @@
 """A committee of fitted estimators that are no trees of ours, each on features of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -63,8 +64,12 @@ class MemberBag(Model):
         """Shares of classes (n_rows, n_classes), or numbers (n_rows, n_outputs)."""
         del n_threads, estimator_name  # members have their own
         asked = zip(self.members, self.features, strict=True)
-        answers = [ask_member(one, X, own, self.target, self.aggregation) for one, own in asked]
+        answers = [ask_member(one, X, own, self.question()) for one, own in asked]
         return combined(answers, self.aggregation)
+
+    def question(self, given: Mapping[str, Any] | None = None) -> "Question":
+        """Say what members are asked; ``given`` goes to the method that is asked."""
+        return Question(self.target, self.aggregation, given or {})
 
     def to_state(self) -> State:
         """Refuse: foreign members have no safe form in a file."""
@@ -91,14 +96,25 @@ def _restored(*parts: Any) -> MemberBag:
     return MemberBag(members, features, aggregation=aggregation, schema=schema, target=target)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """What members are asked about rows."""
+
+    target: Target
+    aggregation: str
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """What the method that is asked takes beside the rows."""
+
+
 def ask_member(
-    member: Any, X: TableLike, features: AnyArray | None, target: Target, aggregation: str
+    member: Any, X: TableLike, features: AnyArray | None, question: Question
 ) -> FloatArray:
     """Ask one member about rows; (n_rows, n_outputs)."""
-    own = columns_of(as_members_take(X), features)
+    own, target = columns_of(as_members_take(X), features), question.target
     if target.classes is not None:
-        return member_answers(member, own, target.classes, FORMS[aggregation])
-    numbers = np.atleast_1d(np.asarray(member.predict(own), np.float64))
+        form = FORMS[question.aggregation]
+        return member_answers(member, own, target.classes, form, question.given)
+    numbers = np.atleast_1d(np.asarray(member.predict(own, **question.given), np.float64))
     numbers = numbers.reshape(len(numbers), -1)
     if numbers.shape[1] != target.n_outputs or not np.isfinite(numbers).all():
         raise InvalidInput(

@@ -4,8 +4,9 @@ import heapq
 
 import numpy as np
 
+from spinney.errors import InvalidInput
 from spinney.randomness import RowBits, Stream
-from spinney.typing import IntArray
+from spinney.typing import BoolArray, FloatArray, IntArray
 
 
 def consecutive_folds(n_rows: int, n_folds: int) -> IntArray:
@@ -130,3 +131,24 @@ def _neediest_first(counts: IntArray, order: IntArray, n_folds: int) -> IntArray
         placed[group] = fold
         filled[fold] += counts[group]
     return placed
+
+
+def latest_rows(ranks: IntArray, share: float, weights: FloatArray | None = None) -> BoolArray:
+    """Mark about a share of the rows, by weight: the latest ones, rows of the same time together.
+
+    Examples
+    --------
+    >>> latest_rows(np.array([2, 0, 1, 2, 0]), 0.4).tolist()
+    [True, False, False, True, False]
+    """
+    times, places = np.unique(ranks, return_inverse=True)
+    if len(times) < 2:
+        raise InvalidInput(
+            "All rows are of the same time: expected two times at least, to learn from the earlier "
+            "one. Give other times, or leave time out."
+        )
+    sizes = np.bincount(places, weights)[::-1]
+    held = (np.cumsum(sizes) - sizes / 2 < share * sizes.sum())[::-1]
+    held[0], held[-1] = False, True
+    marked: BoolArray = held[places]
+    return marked

@@ -132,7 +132,7 @@ class StratifiedBootstrap(DrawnBags):
 
 
 class BlockBootstrap(DrawnBags):
-    """Every tree draws blocks of consecutive rows, for rows in the order of time.
+    """Every tree draws blocks of consecutive rows, or of consecutive times with all their rows.
 
     References
     ----------
@@ -145,16 +145,27 @@ class BlockBootstrap(DrawnBags):
     [[1, 1, 1, 1, 1, 1]]
     """
 
-    def __init__(self, n_rows: int, length: int, *, seed: int) -> None:
+    def __init__(
+        self, n_rows: int, length: int, *, seed: int, times: AnyArray | None = None
+    ) -> None:
         super().__init__(n_rows, seed=seed)
-        self._length = min(length, n_rows)
+        self._times = times
+        self._n_times = n_rows if times is None else int(times.max()) + 1
+        self._length = min(length, self._n_times)
+
+    @property
+    def most(self) -> int:
+        """As if the time of most rows were drawn every time."""
+        largest = 1 if self._times is None else int(np.bincount(self._times).max())
+        return largest * self._n_times
 
     def count(self, tree: int) -> AnyArray:
-        """Draw blocks until there are as many rows as the table has; the last may be cut."""
-        n_blocks = -(-self.n_rows // self._length)
-        starts = self._places(tree, n_blocks, self.n_rows - self._length + 1)
-        rows = (starts[:, np.newaxis] + np.arange(self._length)).reshape(-1)[: self.n_rows]
-        return np.bincount(rows, minlength=self.n_rows).astype(np.uint32)
+        """Draw blocks until there are as many times as the table has; the last may be cut."""
+        n_blocks = -(-self._n_times // self._length)
+        starts = self._places(tree, n_blocks, self._n_times - self._length + 1)
+        drawn = (starts[:, np.newaxis] + np.arange(self._length)).reshape(-1)[: self._n_times]
+        counts = np.bincount(drawn, minlength=self._n_times).astype(np.uint32)
+        return counts if self._times is None else counts[self._times]
 
 
 class GroupBootstrap(DrawnBags):

@@ -55,7 +55,7 @@ class BagRecipe:
     weights: AnyArray | None = None
     """Weights of rows that bags know of. With None for the sampler the trees know them."""
     labels: AnyArray | None = None
-    """Strata or groups, as codes."""
+    """Strata or groups as codes, or times as ranks."""
     classes: AnyArray | None = None
     """Codes of classes, of several labels (n_rows, n_labels), where trees weigh them the same."""
 
@@ -82,7 +82,7 @@ class BagRecipe:
         if self.sampler == "stratified":
             return StratifiedBootstrap(labels, seed=seed)
         if self.sampler == "block":
-            return BlockBootstrap(n, self.block_length, seed=seed)
+            return BlockBootstrap(n, self.block_length, seed=seed, times=self.labels)
         if self.sampler == "group":
             return GroupBootstrap(labels, seed=seed)
         if self.sampler == "poisson":

@@ -13,10 +13,7 @@ from spinney.data.keys import one_per_row, read_codes
 from spinney.errors import InvalidInput
 from spinney.typing import IntArray
 
-__all__ = ["BY_TIME", "read_codes", "read_ranks"]
-
-BY_TIME = "Folds that follow time are those of cv=TimeFolds(time=...) of spinney.resampling."
-"""What to do where ``time=`` is no argument, as the end of an error."""
+__all__ = ["read_codes", "read_ranks"]
 
 
 def read_ranks(time: Any, n_rows: int, what: str = "time") -> IntArray:

@@ -17,7 +17,5 @@ EXCEPTIONS = {
     "test_oob_score_regression": SEED,
     "test_warning_bootstrap_sample_weight": WEIGHTS,
     "test_invalid_sample_weight_max_samples_bootstrap_combinations": WEIGHTS,
-    "test_metadata_routing_with_dynamic_method_selection": "expects parameters of predict to be "
-    "routed to members; ours takes none",
     "test_estimator": "expects scikit-learn's own tree as the default base learner; ours is ours",
 }

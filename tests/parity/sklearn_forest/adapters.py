@@ -2,18 +2,11 @@
 
 from types import SimpleNamespace
 
-import numpy as np
-from scipy import sparse
-
 import spinney
 
 
 class _Adapted:
     estimator = SimpleNamespace(splitter="best")
-
-    def fit(self, X, y, sample_weight=None):
-        """Make an array of y, as scikit-learn does; we refuse lists of mixed labels."""
-        return super().fit(X, y if sparse.issparse(y) else np.asarray(y), sample_weight)
 
     @property
     def _n_samples_bootstrap(self):

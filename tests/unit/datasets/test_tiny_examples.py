@@ -141,6 +141,7 @@ def test_masses_of_the_points():
 
 
 def test_law_school_has_the_published_correlation_and_jackknife_error():
+    """N20."""
     lsat, gpa = load_law_school().arrays
     n = len(lsat)
     left_out = np.array(
@@ -152,6 +153,7 @@ def test_law_school_has_the_published_correlation_and_jackknife_error():
 
 
 def test_spatial_test_and_mice_have_the_published_moments():
+    """N21, and the mice."""
     scores = load_spatial_test()["A"]
     assert len(scores) == 26
     deviations = scores - scores.mean()

@@ -22,7 +22,7 @@ def correlation(x, y):
 
 
 def test_law_school_gives_the_published_numbers():
-    """Efron and Tibshirani (1993): r = .776, its standard error about .13."""
+    """N20, Efron and Tibshirani (1993): r = .776, its standard error about .13."""
     answer = bootstrap(correlation, *load_law_school().arrays, n_resamples=4999, random_state=0)
     assert answer.estimate == pytest.approx(0.776374, abs=1e-6)
     assert answer.standard_error == pytest.approx(0.134, abs=0.005)
@@ -32,7 +32,7 @@ def test_law_school_gives_the_published_numbers():
     ("method", "low", "high"), [("percentile", 100.8, 233.9), ("bca", 115.8, 259.6)]
 )
 def test_spatial_test_gives_the_published_intervals(method, low, high):
-    """Efron and Tibshirani (1993), chapter 14: 90 % intervals of a variance, by 2000 resamples."""
+    """N21, Efron and Tibshirani (1993), chapter 14: 90 % of a variance, by 2000 resamples."""
     scores = load_spatial_test()["A"]
     answer = bootstrap(
         np.var, scores, method=method, level=0.9, n_resamples=9999, vectorized=True, random_state=1

@@ -82,6 +82,7 @@ def test_bca_levels_are_those_of_scipy(kind):
 
 
 def test_law_school_has_the_known_acceleration():
+    """N20: a = -.0757."""
     data = load_law_school().arrays
     units = RowResamples(data, None, 0).units
     statistic = Statistic(lambda x, y: np.corrcoef(x, y)[0, 1], vectorized=False)
@@ -91,7 +92,7 @@ def test_law_school_has_the_known_acceleration():
 
 
 def test_spatial_test_has_the_published_acceleration():
-    """Efron and Tibshirani (1993), chapter 14: a = .061."""
+    """N21, Efron and Tibshirani (1993), chapter 14: a = .061."""
     data = (load_spatial_test()["A"],)
     values = leave_each_out(
         Statistic(np.var, vectorized=True), data, RowResamples(data, None, 0).units

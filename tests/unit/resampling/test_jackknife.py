@@ -72,7 +72,7 @@ def test_sets_are_those_of_the_slow_twin(x, delete):
 
 
 def test_law_school_gives_the_published_numbers():
-    """Efron and Tibshirani (1993): .142; further digits by the definition."""
+    """N20, Efron and Tibshirani (1993): .142; further digits by the definition."""
     answer = jackknife(lambda x, y: np.corrcoef(x, y)[0, 1], *load_law_school().arrays)
     assert answer.standard_error == pytest.approx(0.142519, abs=1e-6)
     assert answer.bias == pytest.approx(-0.006474, abs=1e-6)

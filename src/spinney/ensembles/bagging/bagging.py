@@ -31,6 +31,7 @@ from spinney.ensembles.parameters import (
     Seed,
     either,
 )
+from spinney.ensembles.routing import one_member_router, to_members
 from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.uncertain.out_of_bag import OutOfBagCalibration
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
@@ -73,6 +74,8 @@ BAGGING_RULES: Mapping[str, Rule] = {
 }
 
 
+OF_FIT = ("sample_weight", "groups", "time")
+"""What ``fit`` takes for itself, not for members."""
 _OWN = ("features", "aggregation")
 """What a file tells of bagging beside its bags."""
 
@@ -85,7 +88,8 @@ class Bagging(OutOfBagCalibration, BagKeeper):
     _draws: FeatureDraws
     _known: Knowledge
     _aggregated_by: str | None = None
-    """What ``aggregation`` was in fit; None: an old file does not tell."""
+    """How answers were joined in fit; None: an old file does not tell."""
+    aggregation: str
     estimator: Any
     n_estimators: int
     oob_score: bool
@@ -93,7 +97,15 @@ class Bagging(OutOfBagCalibration, BagKeeper):
     random_state: RandomState
     n_jobs: int | None
 
-    def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: TableLike,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        **fit_params: Any,
+    ) -> Self:
         """Fit the members.
 
         Parameters
@@ -108,19 +120,25 @@ class Bagging(OutOfBagCalibration, BagKeeper):
             samplers, members weigh what they draw.
         groups : n labels, optional
             For ``sampler="group"``: rows of a group are drawn together.
+        time : n sortable keys, optional
+            For ``sampler="block"``: blocks are of consecutive times, each with all its rows, and
+            ``block_length`` counts times. Without it rows stand in the order of time.
+        **fit_params
+            With scikit-learn's metadata routing: for ``fit`` of the members that ask for it.
 
         Returns
         -------
         self
         """
         self._check_parameters()
+        given = self._routed("fit", fit_params)
         goes_on = bool(self.warm_start) and hasattr(self, "model_")
         if goes_on and self._has_enough():
             return self
         self.__dict__.pop("_stream", None)
-        job = self._job(self._seed_so_far() if goes_on else seed_from(self.random_state))
-        road = TreeRoad if self._grows_trees() else MemberRoad
-        work = road(job, (X, y, sample_weight, groups))
+        job = self._job(self._seed_so_far() if goes_on else seed_from(self.random_state), given)
+        road = TreeRoad if self._grows_trees(by_time=time is not None) else MemberRoad
+        work = road(job, (X, y, sample_weight, groups, time))
         tally = self._tally(work)
         before = None
         if goes_on:
@@ -142,18 +160,31 @@ class Bagging(OutOfBagCalibration, BagKeeper):
         """The base learner: the one that was given, or a decision tree."""
         return self._default_base() if self.estimator is None else self.estimator
 
-    def _grows_trees(self) -> bool:
+    def _grows_trees(self, *, by_time: bool) -> bool:
         """Tell whether members are trees of ours that grow as one forest."""
-        return is_forest(self.estimator_, self._task, self.get_params(deep=False))
+        params = self.get_params(deep=False)
+        return is_forest(self.estimator_, self._task, params, by_time=by_time)
 
-    def _job(self, seed: int) -> Job:
+    def _joins_by(self) -> str:
+        """Say how answers of members are joined, as ``aggregation`` says."""
+        return self.aggregation
+
+    @property
+    def aggregation_(self) -> str:
+        """How the members' answers are joined."""
+        self._check_fitted()
+        told = self.model_.aggregation if isinstance(self.model_, MemberBag) else None
+        return told or self._aggregated_by or self._joins_by()
+
+    def _job(self, seed: int, given: Mapping[str, Any]) -> Job:
         return Job(
             name=type(self).__name__,
             task=self._task,
             base=self.estimator_,
-            params=self.get_params(deep=False),
+            params={**self.get_params(deep=False), "aggregation": self._joins_by()},
             seed=seed,
             n_threads=self._n_threads(),
+            given=given,
         )
 
     def _seed_so_far(self) -> int:
@@ -227,7 +258,7 @@ class Bagging(OutOfBagCalibration, BagKeeper):
                 "leaves rows out of bags. Set one of them, a max_samples below 1, or "
                 "oob_score=False."
             )
-        is_median = self.get_params(deep=False)["aggregation"] == "median"
+        is_median = self._joins_by() == "median"
         return (MedianTally if is_median else Tally)(work.y, work.target, work.row_weights)
 
     def _warn_of_unasked(self, tally: Tally) -> None:
@@ -239,14 +270,37 @@ class Bagging(OutOfBagCalibration, BagKeeper):
                 stacklevel=3,
             )
 
+    # What is given beside rows
+
+    def _calls(self) -> dict[str, str]:
+        """Say which method of members each of ours calls."""
+        return {"fit": "fit", "predict": "predict"}
+
+    def get_metadata_routing(self) -> Any:
+        """Say what members take beside rows and targets; see scikit-learn's routing."""
+        return one_member_router(self, self.estimator_, self._calls(), OF_FIT)
+
+    def _routed(self, method: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Give what the members' method that is called takes of what was given."""
+        if not given:
+            return {}
+        routed = dict(to_members(self, method, given)["estimator"][self._calls()[method]])
+        if method == "fit" and "sample_weight" in routed:
+            raise InvalidInput(
+                "Weights of members are what their bags count, so no other name can be routed to "
+                f"sample_weight of {type(self.estimator_).__name__}.fit. Give fit of "
+                f"{type(self).__name__} the weights of rows as sample_weight."
+            )
+        return routed
+
     # Asking members
 
-    def _predictions(self, X: Any) -> Any:
+    def _predictions(self, X: Any, given: Mapping[str, Any] | None = None) -> Any:
         self._check_fitted()
         model = self.model_
         if not isinstance(model, MemberBag):
             return super()._predictions(X)
-        answers = self._each(ask_member, X, model, model.target, model.aggregation)
+        answers = self._each(ask_member, X, model, model.question(given))
         return combined(answers, model.aggregation)
 
     def _each(self, ask: Any, X: Any, model: MemberBag, *how: Any) -> list[FloatArray]:
@@ -264,7 +318,7 @@ class Bagging(OutOfBagCalibration, BagKeeper):
         if not isinstance(model, MemberBag):
             yield from super()._member_answers(X)
             return
-        answers = self._each(ask_member, X, model, model.target, model.aggregation)
+        answers = self._each(ask_member, X, model, model.question())
         for rows in blocks(len(answers[0]), len(answers) * model.target.n_outputs):
             yield rows, np.stack([one[rows] for one in answers], axis=1)
 
@@ -320,6 +374,7 @@ class Bagging(OutOfBagCalibration, BagKeeper):
             or not 1 <= features[0] <= n
             or features[1] not in (0, 1)
             or not (aggregation is None or self._rules["aggregation"].accepts(aggregation))
+            or aggregation == "auto"  # what it became is told
         ):
             raise InvalidModel("what the estimator knows beside its model is missing or unknown")
         others = {name: value for name, value in meta.items() if name not in _OWN}

@@ -8,10 +8,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from spinney.ensembles.bagging.bagging import BAGGING_RULES
+from spinney.ensembles.bagging.job import Job
 from spinney.ensembles.bagging.online import OnlineBagging, learns_online
 from spinney.ensembles.parameters import Choice, Rule
 from spinney.ensembles.trees.decision_tree import DecisionTreeClassifier
-from spinney.errors import InvalidInput
+from spinney.errors import InvalidInput, InvalidParameter
+from spinney.model.answers import log_shares
 from spinney.model.member_bag import MemberBag, columns_of
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
@@ -63,10 +65,12 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
         times); or an object with a method ``draw(n_rows, member, seed)`` that gives a count per
         row.
     block_length : int or None
-        Rows of a block; None for the cube root of their number.
-    aggregation : {"soft", "hard"}
-        Whether members give probabilities, which are averaged (or votes, if they know none), or
-        one vote each.
+        Rows of a block, or times if ``fit`` is given ``time``; None for the cube root of their
+        number.
+    aggregation : {"auto", "soft", "hard"}
+        Whether members give probabilities, which are averaged ("soft"), or one vote each ("hard").
+        "auto": probabilities if the base learner has ``predict_proba``, else votes;
+        ``aggregation_`` tells which.
 
     Attributes
     ----------
@@ -74,6 +78,8 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
         The frozen model.
     estimator_ : estimator
         The base learner.
+    aggregation_ : {"soft", "hard"}
+        Whether the members' probabilities are averaged, or they vote.
     estimators_, estimators_samples_, estimators_features_ : lists
         Members, the rows each was fitted on, and the columns it takes.
     classes_, n_classes_, n_features_in_, feature_names_in_
@@ -100,7 +106,7 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
     _default_base = DecisionTreeClassifier
     _rules: ClassVar[Mapping[str, Rule]] = {
         **BAGGING_RULES,
-        "aggregation": Choice(("soft", "hard")),
+        "aggregation": Choice(("auto", "soft", "hard")),
     }
     classes_: AnyArray
 
@@ -120,7 +126,7 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
         verbose: int = 0,
         sampler: Any = None,
         block_length: int | None = None,
-        aggregation: str = "soft",
+        aggregation: str = "auto",
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -143,20 +149,63 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
         self._check_fitted()
         return len(self.classes_)
 
-    def predict_proba(self, X: TableLike) -> FloatArray:
-        """Mean of the members' probabilities, or the share of votes; (n_rows, n_classes)."""
-        shares: FloatArray = self._predictions(X)
+    def _joins_by(self) -> str:
+        if self.aggregation != "auto":
+            return self.aggregation
+        return "soft" if hasattr(self.estimator_, "predict_proba") else "hard"
+
+    def _job(self, seed: int, given: Mapping[str, Any]) -> Job:
+        if self.aggregation == "soft" and not hasattr(self.estimator_, "predict_proba"):
+            raise InvalidParameter(
+                f"aggregation='soft' averages probabilities, but the base learner, a "
+                f"{type(self.estimator_).__name__}, has no predict_proba. Use aggregation='hard' "
+                "(or 'auto', which votes then), or another base learner."
+            )
+        return super()._job(seed, given)
+
+    def _calls(self) -> dict[str, str]:
+        knows = self._joins_by() == "soft" and hasattr(self.estimator_, "predict_proba")
+        asked = "predict_proba" if knows else "predict"
+        logs = knows and hasattr(self.estimator_, "predict_log_proba")
+        return {
+            "fit": "fit",
+            "predict": asked,
+            "predict_proba": asked,
+            "predict_log_proba": "predict_log_proba" if logs else asked,
+            "decision_function": "decision_function",
+        }
+
+    def predict_proba(self, X: TableLike, **params: Any) -> FloatArray:
+        """Mean of the members' probabilities, or the share of votes; (n_rows, n_classes).
+
+        ``params`` are routed to ``predict_proba`` of the members, or to ``predict`` if they vote.
+        """
+        shares: FloatArray = self._predictions(X, self._routed("predict_proba", params))
         return shares
 
-    def predict_log_proba(self, X: TableLike) -> FloatArray:
-        """Logarithm of ``predict_proba``; -inf where a class has no share."""
-        with np.errstate(divide="ignore"):
-            logarithms: FloatArray = np.log(self.predict_proba(X))
+    def predict_log_proba(self, X: TableLike, **params: Any) -> FloatArray:
+        """Logarithm of ``predict_proba``; -inf where a class has no share.
+
+        ``params`` are routed to ``predict_log_proba`` of the members if they have it, else as those
+        of ``predict_proba``.
+        """
+        given = self._routed("predict_log_proba", params)
+        self._check_fitted()
+        model, asked = self.model_, self._calls()["predict_log_proba"]
+        if isinstance(model, MemberBag) and asked == "predict_log_proba":
+            said = self._each(_logarithms, X, model, self.classes_, given)
+            logarithms: FloatArray = np.logaddexp.reduce(said) - np.log(len(said))
+        else:
+            with np.errstate(divide="ignore"):
+                logarithms = np.log(self._predictions(X, given))
         return logarithms
 
-    def predict(self, X: TableLike) -> AnyArray:
-        """Class of the largest share; ties go to the first of ``classes_``."""
-        shares = self.predict_proba(X)
+    def predict(self, X: TableLike, **params: Any) -> AnyArray:
+        """Class of the largest share; ties go to the first of ``classes_``.
+
+        ``params`` are routed as those of ``predict_proba``.
+        """
+        shares = self._predictions(X, self._routed("predict", params))
         labels: AnyArray = self.classes_[shares.argmax(axis=1)]
         return labels
 
@@ -185,14 +234,18 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
         return self
 
     @available_if(_decides)  # type: ignore[untyped-decorator]
-    def decision_function(self, X: TableLike) -> FloatArray:
-        """Mean of the members' decision functions, where the base learner has one."""
+    def decision_function(self, X: TableLike, **params: Any) -> FloatArray:
+        """Mean of the members' decision functions, where the base learner has one.
+
+        ``params`` are routed to ``decision_function`` of the members.
+        """
+        given = self._routed("decision_function", params)
         self._check_fitted()
         if not isinstance(self.model_, MemberBag):
             raise InvalidInput(
                 "The members are trees, which have no decision_function. Use predict_proba."
             )
-        decisions = self._each(_decisions, X, self.model_)
+        decisions = self._each(_decisions, X, self.model_, given)
         shapes = {one.shape for one in decisions}
         if len(shapes) > 1:
             raise InvalidInput(
@@ -205,5 +258,17 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
         return total / len(decisions)
 
 
-def _decisions(member: Any, X: TableLike, features: AnyArray | None) -> FloatArray:
-    return np.asarray(member.decision_function(columns_of(X, features)), np.float64)
+def _decisions(
+    member: Any, X: TableLike, features: AnyArray | None, given: Mapping[str, Any]
+) -> FloatArray:
+    return np.asarray(member.decision_function(columns_of(X, features), **given), np.float64)
+
+
+def _logarithms(
+    member: Any,
+    X: TableLike,
+    features: AnyArray | None,
+    classes: AnyArray,
+    given: Mapping[str, Any],
+) -> FloatArray:
+    return log_shares(member, columns_of(X, features), classes, given)

@@ -13,13 +13,14 @@ from spinney.data.intake import read_table
 from spinney.data.table import Table
 from spinney.data.target import read_numbers
 from spinney.data.weights import read_weights
-from spinney.ensembles.bagging.bagging import BAGGING_RULES
+from spinney.ensembles.bagging.bagging import BAGGING_RULES, OF_FIT
 from spinney.ensembles.bagging.member_table import content_keys, member_table, n_rows_of
 from spinney.ensembles.bagging.regressor import BaggingRegressor
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.forests.growing import join_grown, parts_of
 from spinney.ensembles.forests.row_order import row_keys
 from spinney.ensembles.parameters import Integer, Real, Rule
+from spinney.ensembles.routing import one_member_router, to_members
 from spinney.errors import InvalidModel
 from spinney.model import Model, TreeForest
 from spinney.model.forest import Output, narrowest
@@ -130,12 +131,20 @@ class IteratedBaggingRegressor(RegressorMixin, Estimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: TableLike,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        **fit_params: Any,
+    ) -> Self:
         """Fit bag after bag.
 
         Parameters
         ----------
-        X, y, sample_weight, groups
+        X, y, sample_weight, groups, time, **fit_params
             As in :meth:`BaggingRegressor.fit`; one number per row.
 
         Returns
@@ -143,7 +152,9 @@ class IteratedBaggingRegressor(RegressorMixin, Estimator):
         self
         """
         self._check_parameters()
-        targets, weights = self._read(X, y, sample_weight)
+        if fit_params:
+            to_members(self, "fit", fit_params)
+        targets, weights = self._read(X, y, sample_weight, by_time=time is not None)
         there = np.flatnonzero(weights)
         seed, left = seed_from(self.random_state), targets
         stages: list[BaggingRegressor] = []
@@ -155,7 +166,7 @@ class IteratedBaggingRegressor(RegressorMixin, Estimator):
             bag = self._stage(random_bits(seed, Stream.ROWS, number))
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Some inputs do not have OOB scores")
-                bag.fit(X, left, weights, groups)
+                bag.fit(X, left, weights, groups, time, **fit_params)
             left = left - _out_of_bag(bag, X, there)
             stages.append(bag)
             rests.append(left)
@@ -168,9 +179,12 @@ class IteratedBaggingRegressor(RegressorMixin, Estimator):
         self._keep_out_of_bag(targets, rests[n_kept - 1], weights)
         return self
 
-    def _read(self, X: TableLike, y: Any, sample_weight: Any) -> tuple[FloatArray, FloatArray]:
+    def _read(
+        self, X: TableLike, y: Any, sample_weight: Any, *, by_time: bool
+    ) -> tuple[FloatArray, FloatArray]:
         """Give numbers and weights of rows; of rows that are the same the first has the weight."""
-        grows_trees = self._stage(0)._grows_trees()  # noqa: SLF001 - which road a stage takes
+        stage = self._stage(0)
+        grows_trees = stage._grows_trees(by_time=by_time)  # noqa: SLF001 - which road a stage takes
         table = read_table(X) if grows_trees else member_table(X)
         n_rows = table.n_rows if isinstance(table, Table) else n_rows_of(table)
         name = type(self).__name__
@@ -203,9 +217,18 @@ class IteratedBaggingRegressor(RegressorMixin, Estimator):
         self._check_fitted()
         return int(np.argmin(self.stage_losses_)) + 1
 
-    def predict(self, X: TableLike) -> FloatArray:
-        """Sum of what the stages say; (n_rows,)."""
+    def predict(self, X: TableLike, **params: Any) -> FloatArray:
+        """Sum of what the stages say; (n_rows,).
+
+        ``params`` are routed to ``predict`` of the members.
+        """
+        if params:
+            to_members(self, "predict", params)
         self._check_fitted()
+        if params and isinstance(self.model_, MemberSum):  # trees take nothing beside rows
+            stages = self.model_.members
+            said: FloatArray = np.sum([one.predict(X, **params) for one in stages], axis=0)
+            return said
         table = member_table(X) if isinstance(self.model_, MemberSum) else X
         numbers: FloatArray = self._predictions(table)[:, 0]
         return numbers
@@ -218,6 +241,11 @@ class IteratedBaggingRegressor(RegressorMixin, Estimator):
             yield self.model_[:last].predictions(
                 X, n_threads=self._n_threads(), estimator_name=type(self).__name__
             )[:, 0]
+
+    def get_metadata_routing(self) -> Any:
+        """Say what members take beside rows and targets; see scikit-learn's routing."""
+        calls = {"fit": "fit", "predict": "predict"}
+        return one_member_router(self, self._stage(0).estimator_, calls, OF_FIT)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spinney.ensembles.forests.rows import check_groups, group_codes
+from spinney.ensembles.forests.rows import check_keys, key_codes
 from spinney.errors import InvalidParameter
 from spinney.randomness import Stream, random_bits
 from spinney.resampling.feature_draws import FeatureDraws
@@ -26,6 +26,8 @@ class Job:
     """Of the ensemble."""
     seed: int
     n_threads: int
+    given: Mapping[str, Any]
+    """What ``fit`` of members takes beside rows, targets and weights."""
 
     def features(self, n_features: int) -> FeatureDraws:
         """Say how members draw features."""
@@ -40,30 +42,33 @@ class Job:
         replace = bool(self.params["bootstrap_features"])
         return FeatureDraws(n_features, n_drawn, self.seed, replace)
 
-    def labels(self, sampler: Any, groups: Any, classes: AnyArray | None) -> "LabelReader":
-        """Give a reader of strata or groups."""
+    def labels(
+        self, sampler: Any, groups: Any, time: Any, classes: AnyArray | None
+    ) -> "LabelReader":
+        """Give a reader of strata, groups or times."""
         name = sampler if isinstance(sampler, str) else None
-        check_groups(name, groups)
+        check_keys(name, groups, time)
         if name == "stratified" and classes is None:
             raise InvalidParameter(
                 "sampler='stratified' draws within classes, and numbers have none. Use 'group' "
                 "with groups, or 'bootstrap'."
             )
-        return LabelReader(groups, classes if name == "stratified" else None)
+        return LabelReader(groups, time, classes if name == "stratified" else None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelReader:
-    """Strata or groups of rows."""
+    """Strata, groups or times of rows."""
 
     groups: Any
+    time: Any
     classes: AnyArray | None
 
     def codes(self, n_given: int, kept: AnyArray | None) -> AnyArray | None:
         """Give them as codes of the rows that are kept; classes are those already."""
         if self.classes is not None:
             return self.classes.astype(np.int32)
-        return None if self.groups is None else group_codes(self.groups, n_given, kept)
+        return key_codes((self.groups, self.time), n_given, kept)
 
 
 def member_seed(seed: int, member: int) -> int:

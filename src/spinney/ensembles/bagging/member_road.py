@@ -1,5 +1,6 @@
 """The road of any base learner: clones, each fitted on the rows and features it drew."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,10 +30,11 @@ from spinney.ensembles.forests.growing import CELLS_AT_ONCE, portions
 from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import Tally
 from spinney.ensembles.forests.row_order import groups_by_content, rows_digest, target_keys
+from spinney.ensembles.routing import sliced, takes_weights
 from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.weak.foreign import set_random_states
 from spinney.errors import InvalidInput
-from spinney.model.member_bag import MemberBag, ask_member, columns_of
+from spinney.model.member_bag import MemberBag, Question, ask_member, columns_of
 from spinney.progress import Progress
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -50,8 +52,12 @@ class MemberTask:
     """Columns it sees; None: all."""
     weights: AnyArray
     """(n_given,): what each row counts."""
+    is_weighed: bool
+    """Whether it is told the weights, or given rows so often."""
     unseen: AnyArray
     """Rows it is asked about afterwards."""
+    given: Mapping[str, Any]
+    """What its ``fit`` takes beside rows, targets and weights."""
 
 
 class MemberRoad:
@@ -61,9 +67,9 @@ class MemberRoad:
     they stand. Those of weight 0 are never drawn.
     """
 
-    def __init__(self, job: Job, given: tuple[TableLike, Any, Any, Any]) -> None:
+    def __init__(self, job: Job, given: tuple[TableLike, Any, Any, Any, Any]) -> None:
         """Read what decides the draws; the table itself is the members' affair."""
-        X, y, sample_weight, groups = given
+        X, y, sample_weight, groups, time = given
         self._job = job
         self._X = member_table(X)
         n_given = n_rows_of(self._X)
@@ -80,7 +86,7 @@ class MemberRoad:
         keys = target_keys(codes)[some] if keys is None else keys[some]
         self.y, self.row_weights = codes[some], None if weights is None else weights[some]
         classes = None if self.target.classes is None else self.y
-        labels = job.labels(sampler, groups, classes).codes(n_given, places)
+        labels = job.labels(sampler, groups, time, classes).codes(n_given, places)
         if labels is not None and sampler == "group" and by_content:
             labels = groups_by_content(labels, keys)
         rows = RowsToDraw(len(self.y), self.row_weights, labels)
@@ -105,8 +111,8 @@ class MemberRoad:
         with Progress(members.stop, "member", first=members.start, verbose=verbose) as progress:
             for some in portions(members, at_once):
                 unseen = self._unseen(some, tally)
-                how = (self.target, job.params["aggregation"])
-                tasks = [(self._X, self._y, one, *how) for one in self._tasks(some, unseen)]
+                asked = Question(self.target, job.params["aggregation"])
+                tasks = [(self._X, self._y, one, asked) for one in self._tasks(some, unseen)]
                 pairs = done_in_order(fit_member, tasks, n_jobs)
                 for rows, (member, answers) in zip(unseen, pairs, strict=True):
                     fitted.append(member)
@@ -140,19 +146,23 @@ class MemberRoad:
             own, weights = weights, np.zeros((len(members), self.known.n_given))
             weights[:, places] = own
             unseen = [places[rows] for rows in unseen]
-        self._check_weights(weights)
+        weighed = self._weighs(weights)
         seeds = [member_seed(self._job.seed, member) for member in members]
-        base = self._job.base
+        base, given = self._job.base, self._job.given
         return [
-            MemberTask(base, seed, self._columns(member), own, rows)
+            MemberTask(base, seed, self._columns(member), own, weighed, rows, given)
             for member, seed, own, rows in zip(members, seeds, weights, unseen, strict=True)
         ]
 
-    def _check_weights(self, weights: FloatArray) -> None:
-        """Refuse parts of rows for a learner that cannot weigh them."""
+    def _weighs(self, weights: FloatArray) -> bool:
+        """Tell whether members are told weights; refuse parts of rows where they cannot be."""
         base = self._job.base
-        if has_fit_parameter(base, "sample_weight") or (weights == np.rint(weights)).all():
-            return
+        if takes_weights(base):
+            return True
+        if (weights == np.rint(weights)).all():
+            return False
+        if has_fit_parameter(base, "sample_weight"):
+            return True
         raise InvalidInput(
             f"{type(base).__name__}.fit takes no sample_weight, so it cannot count a row in parts, "
             "as sampler='bayesian' and weights that are no whole numbers ask for. Use "
@@ -167,18 +177,18 @@ def _ordered(keys: AnyArray, kept: AnyArray | None) -> AnyArray:
 
 
 def fit_member(
-    X: TableLike, y: AnyArray, task: MemberTask, target: Any, aggregation: str
+    X: TableLike, y: AnyArray, task: MemberTask, question: Question
 ) -> tuple[Any, FloatArray]:
     """Fit a clone, and ask it about the rows that it did not see."""
     member = clone(task.base)
     set_random_states(member, task.seed)
     own = columns_of(X, task.features)
-    if has_fit_parameter(member, "sample_weight"):
-        member.fit(own, y, sample_weight=task.weights)
+    if task.is_weighed:
+        member.fit(own, y, sample_weight=task.weights, **task.given)
     else:
         rows = np.repeat(np.arange(len(task.weights)), task.weights.astype(np.int64))
-        member.fit(_safe_indexing(own, rows), y[rows])
+        member.fit(_safe_indexing(own, rows), y[rows], **sliced(task.given, len(y), rows))
     if not len(task.unseen):
-        return member, np.empty((0, target.n_outputs))
+        return member, np.empty((0, question.target.n_outputs))
     asked = _safe_indexing(X, task.unseen)
-    return member, ask_member(member, asked, task.features, target, aggregation)
+    return member, ask_member(member, asked, task.features, question)

@@ -105,7 +105,7 @@ class OnlineBagging(Bagging):
                 "partial_fit counts rows by Poisson draws: set sampler='poisson' (or None, with "
                 "bootstrap=True) and max_samples=None."
             )
-        job = self._job(seed_from(self.random_state))
+        job = self._job(seed_from(self.random_state), {})
         schema = member_schema(table)
         model = getattr(self, "model_", None)
         if isinstance(model, MemberBag):
@@ -132,7 +132,7 @@ class OnlineBagging(Bagging):
                 MemberBag(
                     [stream.members[one] for one in began],
                     [stream.columns(one) for one in began],
-                    aggregation=self.get_params(deep=False)["aggregation"],
+                    aggregation=stream.job.params["aggregation"],
                     schema=stream.schema,
                     target=stream.target,
                 )

@@ -44,7 +44,7 @@ class PastingClassifier(BaggingClassifier):
         verbose: int = 0,
         sampler: Any = None,
         block_length: int | None = None,
-        aggregation: str = "soft",
+        aggregation: str = "auto",
     ) -> None:
         super().__init__(
             estimator,
@@ -157,7 +157,7 @@ class RandomSubspaceClassifier(BaggingClassifier):
         verbose: int = 0,
         sampler: Any = None,
         block_length: int | None = None,
-        aggregation: str = "soft",
+        aggregation: str = "auto",
     ) -> None:
         super().__init__(
             estimator,
@@ -269,7 +269,7 @@ class RandomPatchesClassifier(BaggingClassifier):
         verbose: int = 0,
         sampler: Any = None,
         block_length: int | None = None,
-        aggregation: str = "soft",
+        aggregation: str = "auto",
     ) -> None:
         super().__init__(
             estimator,

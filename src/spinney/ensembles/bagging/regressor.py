@@ -21,7 +21,7 @@ class BaggingRegressor(ScoresNumbers, RegressorMixin, OnlineBagging):
     The parameters are those of :class:`BaggingClassifier`, except that ``aggregation`` is "mean",
     or "median" (the lower one of two) for members of which some are far off, with one number per
     row. The base learner is :class:`DecisionTreeRegressor` unless one is given. Out-of-bag answers
-    are ``oob_prediction_``, scores are R².
+    are ``oob_prediction_``, scores are R²; ``aggregation_`` is ``aggregation``.
 
     Examples
     --------
@@ -100,7 +100,10 @@ class BaggingRegressor(ScoresNumbers, RegressorMixin, OnlineBagging):
         self._learn_more(X, y, None, sample_weight)
         return self
 
-    def predict(self, X: TableLike) -> FloatArray:
-        """Mean (or median) of what the members say; (n_rows,) or (n_rows, n_outputs)."""
-        numbers: FloatArray = self._predictions(X)
+    def predict(self, X: TableLike, **params: Any) -> FloatArray:
+        """Mean (or median) of what the members say; (n_rows,) or (n_rows, n_outputs).
+
+        ``params`` are routed to ``predict`` of the members.
+        """
+        numbers: FloatArray = self._predictions(X, self._routed("predict", params))
         return numbers[:, 0] if numbers.shape[1] == 1 else numbers

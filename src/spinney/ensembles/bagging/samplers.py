@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from spinney.ensembles.forests.rows import UNSIZED, check_draws
+from spinney.ensembles.forests.rows import UNSIZED, block_length, check_draws
 from spinney.errors import CannotSave, InvalidInput, InvalidParameter
 from spinney.resampling.bags import Bags
 from spinney.resampling.bags_drawn import DrawnBags, WeighedBags
@@ -105,7 +105,7 @@ class RowsToDraw:
     n_rows: int
     weights: FloatArray | None
     labels: AnyArray | None
-    """Strata or groups, as codes."""
+    """Strata or groups as codes, or times as ranks."""
 
 
 def sampler_of(params: Mapping[str, Any]) -> Any:
@@ -154,7 +154,7 @@ def recipe_of(params: Mapping[str, Any], rows: RowsToDraw, seed: int) -> tuple[B
         seed=seed,
         sampler=sampler,
         n_draws=n_draws if sampler in ("bootstrap", "pasting") else 0,
-        block_length=params["block_length"] or max(1, round(n ** (1 / 3))),
+        block_length=block_length(params, sampler, n, rows.labels),
         weights=None if told or sampler is None else weights,
         labels=rows.labels,
     )

@@ -62,19 +62,20 @@ _SAME = 1.0 + 2.0**-40
 """Prices that differ by less are the same."""
 
 
-def is_forest(base: Any, task: str, params: Mapping[str, Any]) -> bool:
+def is_forest(base: Any, task: str, params: Mapping[str, Any], *, by_time: bool = False) -> bool:
     """Tell whether members can grow as one forest.
 
     They are trees of ours, of the right kind. What a forest does not know is left to each tree:
     weights of classes by the rows of a bag, and limits that are shares of a bag where bags differ
-    in size.
+    in size, as those of blocks ``by_time`` may.
     """
     kind = DecisionTreeClassifier if task == "classification" else DecisionTreeRegressor
     if type(base) is not kind:
         return False
     tree = base.get_params(deep=False)
     sampler = params["sampler"]
-    same_size = sampler is None or (isinstance(sampler, str) and sampler not in VARYING)
+    named = sampler is None or (isinstance(sampler, str) and sampler not in VARYING)
+    same_size = named and not by_time
     has_shares = any(isinstance(tree[name], float | np.floating) for name in _SHARES) or any(
         tree[name] for name in _OF_TOTAL
     )
@@ -84,7 +85,7 @@ def is_forest(base: Any, task: str, params: Mapping[str, Any]) -> bool:
 class TreeRoad:
     """A forest that grows in bags."""
 
-    def __init__(self, job: Job, given: tuple[TableLike, Any, Any, Any]) -> None:
+    def __init__(self, job: Job, given: tuple[TableLike, Any, Any, Any, Any]) -> None:
         """Read the rows, rank the table, and put targets on their grids."""
         job.base._check_parameters()  # noqa: SLF001 - fit, which would do it, is never called
         self._job = job
@@ -240,9 +241,11 @@ def _forest_of(model: Any) -> TreeForest:
     return model.trees if isinstance(model, MedianForest) else model
 
 
-def _read(job: Job, tree: Mapping[str, Any], given: tuple[TableLike, Any, Any, Any]) -> ForestRows:
+def _read(
+    job: Job, tree: Mapping[str, Any], given: tuple[TableLike, Any, Any, Any, Any]
+) -> ForestRows:
     """Read what ``fit`` was given, and bring rows into the order in which they are drawn."""
-    X, y, sample_weight, groups = given
+    X, y, sample_weight, groups, time = given
     settings = IntakeSettings(
         estimator_name=job.name,
         task=job.task,
@@ -254,7 +257,7 @@ def _read(job: Job, tree: Mapping[str, Any], given: tuple[TableLike, Any, Any, A
     places, n_given = reading.kept, reading.n_given
     sampler = sampler_of(job.params)
     classes = None if reading.target.classes is None else reading.y
-    labels = job.labels(sampler, groups, classes).codes(n_given, reading.kept)
+    labels = job.labels(sampler, groups, time, classes).codes(n_given, reading.kept)
 
     def recipe(labels: AnyArray | None) -> Any:
         drawn = RowsToDraw(len(reading.y), reading.weights, labels)

@@ -17,6 +17,7 @@ from spinney.ensembles.sharing import bits_of, mix_bits
 from spinney.errors import InvalidInput, InvalidInputType
 from spinney.model.model import State
 from spinney.randomness import Stream, random_bits, seed_from
+from spinney.resampling.assigning import latest_rows
 from spinney.typing import AnyArray, FloatArray, RandomState
 
 BLEND_RULES: Mapping[str, Rule] = {
@@ -71,6 +72,9 @@ class Blending(Stacking):
                 f"There is n_samples={n_rows} row: blending needs one to fit members on and "
                 "another one for the final estimator. Give more rows."
             )
+        if given.time is not None:
+            self._refuse_both(given)
+            return latest_rows(given.time, self.holdout, given.rows.weights)
         if self.holdout_rows == "last":
             first = min(n_rows - 1, max(1, round(n_rows * (1 - self.holdout))))
             return np.asarray(np.arange(n_rows) >= first)
@@ -82,6 +86,13 @@ class Blending(Stacking):
         mix_bits(bits, np.full(n_rows, seed, np.uint64))
         weights = np.ones(n_rows) if given.rows.weights is None else given.rows.weights
         return draw_units(bits, strata, weights, self.holdout)
+
+    def _refuse_both(self, given: Given) -> None:
+        if given.groups is not None:
+            raise InvalidInput(
+                f"{type(self).__name__} holds out the latest rows by time, which would divide "
+                "groups. Give groups or time to fit, or use stacking, whose folds know both."
+            )
 
     def _unit_bits(self, given: Given) -> AnyArray:
         """Give bits to what is held out together: groups, or rows that are the same."""
@@ -143,7 +154,8 @@ class BlendingClassifier(Blending, ClassStack):
     holdout : float
         Share of the rows for the final estimator.
     holdout_rows : {"drawn", "last"}
-        *last*: the last rows of the table, for rows in the order of time.
+        *last*: the last rows of the table, for rows in the order of time. With ``time`` given to
+        ``fit`` the latest rows are held out, wherever they stand.
     stack_method : {"auto", "predict_proba", "decision_function", "predict"}
     refit : bool
         Whether members are fitted again, on all rows, after the final estimator was.
@@ -217,7 +229,8 @@ class BlendingRegressor(Blending, NumberStack):
     holdout : float
         Share of the rows for the final estimator.
     holdout_rows : {"drawn", "last"}
-        *last*: the last rows of the table, for rows in the order of time.
+        *last*: the last rows of the table, for rows in the order of time. With ``time`` given to
+        ``fit`` the latest rows are held out, wherever they stand.
     refit : bool
         Whether members are fitted again, on all rows, after the final estimator was.
     n_jobs : int or None

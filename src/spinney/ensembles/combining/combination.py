@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import sklearn
 from sklearn.base import MetaEstimatorMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import Bunch, _safe_indexing, get_tags
+from sklearn.utils import Bunch, get_tags
 from sklearn.utils._repr_html.estimator import _VisualBlock
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import _BaseComposition
@@ -31,12 +30,13 @@ from spinney.ensembles.combining.state import (
 from spinney.ensembles.compiling import Compilable
 from spinney.ensembles.estimator import _suggesting, _unknown
 from spinney.ensembles.parameters import Checked, Rule, check_parameters
+from spinney.ensembles.routing import is_routed, refuse_unrouted, sliced
 from spinney.ensembles.sharing import TableRows
 from spinney.ensembles.uncertain.calibrating import CALIBRATION, Calibratable
 from spinney.errors import InvalidInput, InvalidModel
 from spinney.model.model import State
-from spinney.resampling.keys import BY_TIME
-from spinney.typing import AnyArray, TableLike
+from spinney.resampling.keys import read_ranks
+from spinney.typing import AnyArray, IntArray, TableLike
 
 MEMBERS_RULE = Checked("a list of (name, estimator) pairs, or None for the default members")
 
@@ -47,6 +47,8 @@ class Given:
 
     rows: CommitteeRows
     groups: AnyArray | None
+    time: IntArray | None
+    """Ranks: equal times, equal ranks."""
     kept: AnyArray | None
     """Numbers of the rows in what was given; None: all of them."""
     n_given: int
@@ -158,9 +160,14 @@ class Combination(Compilable, Calibratable, MetaEstimatorMixin, _BaseComposition
     # Fitting
 
     def _given(
-        self, rows: tuple[TableLike, AnyArray], sample_weight: Any, groups: Any, extra: Any
+        self,
+        rows: tuple[TableLike, AnyArray],
+        sample_weight: Any,
+        keys: tuple[Any, Any],
+        extra: Any,
     ) -> Given:
-        """Read weights and groups, and leave out rows of weight 0: they are as if absent."""
+        """Read weights, groups and time; leave out rows of weight 0: they are as if absent."""
+        groups, time = keys
         X, y = rows
         n = X.n_rows if isinstance(X, TableRows) else _num_samples(X)
         if len(y) != n:
@@ -174,37 +181,38 @@ class Combination(Compilable, Calibratable, MetaEstimatorMixin, _BaseComposition
             raise InvalidInput(
                 f"groups has the shape {labels.shape}: expected ({n},), a label for each row."
             )
+        ranks = None if time is None else read_ranks(time, n)
         kept = None if weights is None or weights.all() else np.flatnonzero(weights)
         if kept is not None and weights is not None:
             X, y, weights = take_rows(X, kept), y[kept], weights[kept]
             labels = None if labels is None else labels[kept]
-            extra = {name: _kept(value, n, kept) for name, value in extra.items()}
+            ranks = None if ranks is None else ranks[kept]
+            extra = sliced(extra, n, kept)
         final = dict(extra) if weights is None else {"sample_weight": weights, **extra}
         committee = CommitteeRows(X, y, weights)
-        return Given(committee, labels, kept, n, self._routed(final, labels), final)
+        read = {"groups": labels, "time": ranks}
+        there = {name: value for name, value in read.items() if value is not None}
+        return Given(committee, labels, ranks, kept, n, self._routed(final, there), final)
 
-    def _routed(self, parameters: dict[str, Any], groups: Any) -> dict[str, dict[str, Any]]:
+    def _routed(
+        self, parameters: dict[str, Any], keys: dict[str, AnyArray]
+    ) -> dict[str, dict[str, Any]]:
         """Say what ``fit`` of each member is given beside its rows."""
         members = present(read_members(self, self._task, any_kind=self._any_kind))
-        if sklearn.get_config()["enable_metadata_routing"]:
-            routed = process_routing(self, "fit", **parameters)
+        if is_routed():
+            router = self.get_metadata_routing()
+            asked = {name: keys[name] for name in keys if router.consumes("fit", [name])}
+            routed = process_routing(self, "fit", **parameters, **asked)
             found = {name: dict(routed[name]["fit"]) for name, _ in members}
         else:
             found = {name: dict(parameters) for name, _ in members}
         for name, member in members:
-            if groups is not None and getattr(type(member), "_combines", False):
-                found[name]["groups"] = groups  # a committee inside this one divides rows too
+            if getattr(type(member), "_combines", False):
+                found[name] |= keys  # a committee inside this one divides rows too
         return found
 
     def _refuse_metadata(self, extra: Mapping[str, Any]) -> None:
-        if "time" in extra and not sklearn.get_config()["enable_metadata_routing"]:
-            raise InvalidInput(f"fit of {type(self).__name__} takes no time. {BY_TIME}")
-        if extra and not sklearn.get_config()["enable_metadata_routing"]:
-            raise InvalidInput(
-                f"Passing {', '.join(extra)} to fit of {type(self).__name__} is only supported if "
-                "enable_metadata_routing=True: sklearn.set_config(enable_metadata_routing=True), "
-                "and say with set_fit_request which members take it."
-            )
+        refuse_unrouted(self, "fit", extra)
 
     def _full_jobs(self, given: Given, members: list[tuple[str, Any]]) -> list[Job]:
         """Make the fits on all rows."""
@@ -282,8 +290,3 @@ class Combination(Compilable, Calibratable, MetaEstimatorMixin, _BaseComposition
             mapping = MethodMapping().add(callee="fit", caller="fit")
             router.add(**{name: member}, method_mapping=mapping)
         return router
-
-
-def _kept(value: Any, n_rows: int, kept: AnyArray) -> Any:
-    is_per_row = hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n_rows
-    return _safe_indexing(value, kept) if is_per_row else value

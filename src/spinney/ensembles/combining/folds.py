@@ -16,7 +16,7 @@ Splits = Sequence[Fold]
 
 def read_splits(
     cv: Any,
-    given: tuple[TableLike, AnyArray, Any],
+    given: tuple[TableLike, AnyArray, Any, Any],
     *,
     classifier: bool,
     repeated: str = "error",
@@ -28,13 +28,13 @@ def read_splits(
     Parameters
     ----------
     cv : int, splitter, iterable of pairs, or None for five folds
-    given : X, y and groups
+    given : X, y, groups and time
     classifier : whether folds of an int keep the shares of classes
     repeated : "error", or "average" where a row may be asked about more than once
     kept, n_given
         Rows that are left of those the user gave, if an iterable may speak of others.
     """
-    X, y, groups = given
+    X, y, groups, time = given
     are_kept = None
     if kept is not None and n_given is not None:
         are_kept = np.zeros(n_given, bool)
@@ -44,6 +44,7 @@ def read_splits(
             cv,
             y,
             groups=groups,
+            time=time,
             X=None if isinstance(X, TableRows) else X,
             stratified=classifier and np.ndim(y) == 1,  # several labels have no classes to keep
             once=repeated == "error",

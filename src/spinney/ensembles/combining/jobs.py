@@ -6,9 +6,9 @@ from typing import Any
 
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _is_arraylike, _num_samples
 
 from spinney.ensembles.combining.members import Answers, fit_member, takes_shared_rows
+from spinney.ensembles.routing import sliced
 from spinney.ensembles.sharing import SharedTable, TableRows
 from spinney.ensembles.side_by_side import done_in_order
 from spinney.model.answers import as_members_take
@@ -112,15 +112,3 @@ def as_asked(member: Any, X: TableLike) -> TableLike:
     if isinstance(X, TableRows) and not takes_shared_rows(member):
         return as_members_take(X.as_given())
     return X
-
-
-def sliced(parameters: Mapping[str, Any], n_rows: int, rows: AnyArray | None) -> dict[str, Any]:
-    """Choose rows of whatever has one entry per row."""
-    if rows is None:
-        return dict(parameters)
-    return {
-        name: _safe_indexing(value, rows)
-        if _is_arraylike(value) and _num_samples(value) == n_rows
-        else value
-        for name, value in parameters.items()
-    }

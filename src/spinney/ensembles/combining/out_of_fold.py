@@ -64,7 +64,7 @@ def ask_out_of_fold(
     rows = given.rows
     splits = read_splits(
         owner.cv,
-        (rows.X, rows.y, given.groups),
+        (rows.X, rows.y, given.groups, given.time),
         classifier=is_classifier(owner),
         repeated=owner.repeated,
         kept=given.kept,

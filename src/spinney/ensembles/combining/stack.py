@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import sklearn
 from sklearn.base import (
     ClassifierMixin,
     RegressorMixin,
@@ -22,7 +21,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from spinney.ensembles.combining.combination import MEMBERS_RULE, Given
 from spinney.ensembles.combining.filed_stack import FiledStack
-from spinney.ensembles.combining.jobs import as_asked, sliced
+from spinney.ensembles.combining.jobs import as_asked
 from spinney.ensembles.combining.linear_pool import POOLS, PoolClassifier, PoolRegressor
 from spinney.ensembles.combining.members import Answers, fit_member, present, read_members
 from spinney.ensembles.combining.out_of_fold import OutOfFold, ask_out_of_fold, methods_of
@@ -36,6 +35,7 @@ from spinney.ensembles.combining.targets import (
     read_many_labels,
 )
 from spinney.ensembles.parameters import Boolean, Checked, Choice, Integer, Jobs, Rule, either
+from spinney.ensembles.routing import is_routed, sliced
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -187,7 +187,7 @@ class Stacking(TransformerMixin, FiledStack):
 
     def _predicted(self, X: TableLike, parameters: Mapping[str, Any]) -> Any:
         check_is_fitted(self)
-        if sklearn.get_config()["enable_metadata_routing"]:
+        if is_routed():
             routed = process_routing(self, "predict", **parameters)
             parameters = routed["final_estimator_"]["predict"]
         return self.final_estimator_.predict(self.transform(X), **parameters)
@@ -238,7 +238,13 @@ class ClassStack(ClassifierMixin, Stacking):
     _many: ManyLabels | None
 
     def fit(
-        self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+        self,
+        X: TableLike,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        **fit_params: Any,
     ) -> Self:
         """Fit members out of fold, the final estimator on their answers, and members on all rows.
 
@@ -249,8 +255,10 @@ class ClassStack(ClassifierMixin, Stacking):
         sample_weight : n numbers, optional
             A weight of k counts as the row k times; rows of weight 0 are as if absent. Folds divide
             rows, whatever they weigh. Members and the final estimator must take weights then.
-        groups : n labels, optional
-            For ``cv`` that never divides a group.
+        groups, time : n labels, n sortable keys, optional
+            How ``cv`` divides rows: no group is divided, and members are asked about what comes
+            after the rows they learnt from; rows that nobody is asked about do not train the
+            final estimator. Committees among the members get both, too.
         **fit_params
             With scikit-learn's metadata routing: for the members that ask for it.
 
@@ -264,7 +272,7 @@ class ClassStack(ClassifierMixin, Stacking):
         takes_many = self._takes_many and not isinstance(self.final_estimator, str)
         labels = read_many_labels(y) if takes_many and has_many_labels(y) else read_classes(y, name)
         codes = labels.codes.astype(np.int64)  # what scikit-learn's members are given
-        given = self._given((X, codes), sample_weight, groups, fit_params)
+        given = self._given((X, codes), sample_weight, (groups, time), fit_params)
         self.classes_: Any = labels.classes
         self._many = labels if isinstance(labels, ManyLabels) else None
         self._member_classes = None
@@ -339,7 +347,13 @@ class NumberStack(RegressorMixin, Stacking):
     stack_method = "predict"
 
     def fit(
-        self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+        self,
+        X: TableLike,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        **fit_params: Any,
     ) -> Self:
         """Fit members out of fold, the final estimator on their answers, and members on all rows.
 
@@ -348,7 +362,7 @@ class NumberStack(RegressorMixin, Stacking):
         self._refuse_metadata(fit_params)
         self._check_parameters()
         numbers = read_column(y, type(self).__name__)
-        given = self._given((X, numbers), sample_weight, groups, fit_params)
+        given = self._given((X, numbers), sample_weight, (groups, time), fit_params)
         self._stack(given)
         return self
 

@@ -152,7 +152,13 @@ class VotingClassifier(ClassifierMixin, Voting):
         self.verbose = verbose
 
     def fit(
-        self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+        self,
+        X: TableLike,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        **fit_params: Any,
     ) -> Self:
         """Fit every member on all rows.
 
@@ -163,7 +169,7 @@ class VotingClassifier(ClassifierMixin, Voting):
         sample_weight : n numbers, optional
             A weight of k counts as the row k times; rows of weight 0 are as if absent. Members
             that take no weights are refused.
-        groups : n labels, optional
+        groups, time : n labels, n sortable keys, optional
             For members that divide rows: stacks.
         **fit_params
             With scikit-learn's metadata routing: for the members that ask for it.
@@ -176,7 +182,7 @@ class VotingClassifier(ClassifierMixin, Voting):
         self._check_parameters()
         labels = read_classes(y, type(self).__name__)
         codes = labels.codes.astype(np.int64)  # what scikit-learn's members are given
-        given = self._given((X, codes), sample_weight, groups, fit_params)
+        given = self._given((X, codes), sample_weight, (groups, time), fit_params)
         self.le_ = LabelEncoder().fit(labels.classes)
         self.classes_ = self.le_.classes_
         if self.voting != "hard":
@@ -342,13 +348,19 @@ class VotingRegressor(RegressorMixin, Voting):
         self.aggregation = aggregation
 
     def fit(
-        self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+        self,
+        X: TableLike,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        **fit_params: Any,
     ) -> Self:
         """Fit every member on all rows; parameters as of ``VotingClassifier.fit``."""
         self._refuse_metadata(fit_params)
         self._check_parameters()
         numbers = read_column(y, type(self).__name__)
-        self._fit_voters(self._given((X, numbers), sample_weight, groups, fit_params))
+        self._fit_voters(self._given((X, numbers), sample_weight, (groups, time), fit_params))
         return self
 
     def predict(self, X: TableLike) -> FloatArray:

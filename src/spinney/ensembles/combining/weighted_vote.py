@@ -92,7 +92,13 @@ class WeightedVoteClassifier(ClassifierMixin, WeightedVote):
         self.verbose = verbose
 
     def fit(
-        self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+        self,
+        X: TableLike,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        **fit_params: Any,
     ) -> Self:
         """Fit the members that are not fitted yet, and learn weights if they are to be learnt.
 
@@ -103,8 +109,9 @@ class WeightedVoteClassifier(ClassifierMixin, WeightedVote):
         sample_weight : n numbers, optional
             A weight of k counts as the row k times; rows of weight 0 are as if absent. Folds divide
             rows, whatever they weigh.
-        groups : n labels, optional
-            For ``cv`` that never divides a group.
+        groups, time : n labels, n sortable keys, optional
+            How ``cv`` divides rows: no group is divided, and members are asked about what comes
+            after the rows they learnt from. Committees among the members get both, too.
         **fit_params
             With scikit-learn's metadata routing: for the members that ask for it.
 
@@ -116,7 +123,7 @@ class WeightedVoteClassifier(ClassifierMixin, WeightedVote):
         self._check_parameters()
         labels = read_classes(y, type(self).__name__)
         own = np.asarray(labels.classes)[labels.codes]
-        given = self._given((X, own), sample_weight, groups, fit_params)
+        given = self._given((X, own), sample_weight, (groups, time), fit_params)
         members = read_members(self, self._task)
         before = [(name, member) for name, member in present(members) if is_fitted(member)]
         self.classes_ = known_classes(before, np.unique(given.rows.y))
@@ -248,7 +255,13 @@ class WeightedVoteRegressor(RegressorMixin, WeightedVote):
         self.verbose = verbose
 
     def fit(
-        self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+        self,
+        X: TableLike,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        **fit_params: Any,
     ) -> Self:
         """Fit the members that are not fitted yet, and learn weights if they are to be learnt.
 
@@ -257,7 +270,7 @@ class WeightedVoteRegressor(RegressorMixin, WeightedVote):
         self._refuse_metadata(fit_params)
         self._check_parameters()
         numbers = read_column(y, type(self).__name__)
-        given = self._given((X, numbers), sample_weight, groups, fit_params)
+        given = self._given((X, numbers), sample_weight, (groups, time), fit_params)
         self._fit_vote(given, read_members(self, self._task))
         return self
 

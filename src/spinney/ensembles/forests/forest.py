@@ -49,7 +49,9 @@ class Forest(OutOfBagCalibration, PassedNodes, BagKeeper):
     _shares: FloatArray | None = None
     """Of the classes in each node, where the values of the model are votes."""
 
-    def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, time: Any = None
+    ) -> Self:
         """Grow the trees.
 
         Parameters
@@ -67,6 +69,9 @@ class Forest(OutOfBagCalibration, PassedNodes, BagKeeper):
             "bayesian" weighs it by one random number times k.
         groups : n labels, optional
             For ``sampler="group"``: rows of a group are drawn together.
+        time : n sortable keys, optional
+            For ``sampler="block"``: blocks are of consecutive times, each with all its rows, and
+            ``block_length`` counts times. Without it rows stand in the order of time.
 
         Returns
         -------
@@ -82,7 +87,7 @@ class Forest(OutOfBagCalibration, PassedNodes, BagKeeper):
                 stacklevel=2,
             )
         seed = self._known.recipe.seed if goes_on else seed_from(params["random_state"])
-        rows = read_forest_rows((X, y, sample_weight, groups), self._intake(), params, seed)
+        rows = read_forest_rows((X, y, sample_weight, groups, time), self._intake(), params, seed)
         grower = make_grower(rows, params, self._n_threads())
         if goes_on:
             self._check_same(rows, params)

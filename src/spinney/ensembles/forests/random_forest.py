@@ -79,7 +79,8 @@ class RandomForestClassifier(ClassForest):
         times), "stratified" (within classes), "block" (consecutive rows), "group" (rows of a
         group together), "poisson" (each row a Poisson number of times, 1 on average).
     block_length : int or None
-        Rows of a block; None for the cube root of their number.
+        Rows of a block, or times if ``fit`` is given ``time``; None for the cube root of their
+        number.
     search : {"adaptive", "exact", "histogram"}
         Whether splits are looked for by bins in large nodes and among all values in others, among
         all values, or by bins.

@@ -26,6 +26,7 @@ from spinney.ensembles.weak.checks import check_means
 from spinney.errors import InvalidInput, InvalidParameter, nearest_names
 from spinney.resampling.bags_recipe import MOST_DRAWS, BagRecipe, unless_ones
 from spinney.resampling.bags_repeated import repetitions
+from spinney.resampling.keys import read_ranks
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 _SUBSAMPLE = 0.632
@@ -60,13 +61,13 @@ class ForestRows:
 
 
 def read_forest_rows(
-    given: tuple[TableLike, Any, Any, Any],
+    given: tuple[TableLike, Any, Any, Any, Any],
     settings: IntakeSettings,
     params: Mapping[str, Any],
     seed: int,
 ) -> ForestRows:
-    """Read a table, its target, weights and groups, and decide how rows are drawn."""
-    X, y, sample_weight, groups = given
+    """Read a table, its target, weights, groups and times, and decide how rows are drawn."""
+    X, y, sample_weight, groups, time = given
     sampler = resolved_sampler(params)
     _check_class_weight(params.get("class_weight"))
     balances = params.get("class_weight") == "balanced_subsample"
@@ -81,7 +82,7 @@ def read_forest_rows(
     places = reading.kept
     if row_weights is not None and places is not None:
         row_weights = row_weights[places]
-    labels = _labels(sampler, groups, reading, n_given)
+    labels = _labels(sampler, (groups, time), reading, n_given)
     keys = None if sampler in (None, "block") else row_keys(reading.table, reading.y)
     digest = digest_of(reading, keys, in_order=sampler == "block")
     if keys is not None:
@@ -97,7 +98,7 @@ def read_forest_rows(
         seed=seed,
         sampler=sampler,
         n_draws=_n_draws(sampler, params["max_samples"], len(reading.y), row_weights),
-        block_length=params["block_length"] or max(1, round(len(reading.y) ** (1 / 3))),
+        block_length=block_length(params, sampler, len(reading.y), labels),
         weights=None if by_trees else unless_ones(reading.weights),
         labels=labels,
         classes=_codes(reading) if balances and sampler else None,
@@ -185,8 +186,21 @@ def check_draws(max_samples: Any, n_draws: int) -> None:
         )
 
 
-def _labels(sampler: str | None, groups: Any, reading: Reading, n_given: int) -> AnyArray | None:
-    """Give the strata or groups of rows as codes."""
+def block_length(
+    params: Mapping[str, Any], sampler: Any, n_rows: int, labels: AnyArray | None
+) -> int:
+    """Give the length of blocks: what was asked for, or the cube root of the number of times."""
+    by_time = labels is not None and isinstance(sampler, str) and sampler == "block"
+    n_times = int(labels.max()) + 1 if by_time else n_rows  # type: ignore[union-attr]
+    length: int = params["block_length"] or max(1, round(n_times ** (1 / 3)))
+    return length
+
+
+def _labels(
+    sampler: str | None, keys: tuple[Any, Any], reading: Reading, n_given: int
+) -> AnyArray | None:
+    """Give the strata or groups of rows as codes, or times as ranks."""
+    check_keys(sampler, *keys)
     if sampler == "stratified":
         if not has_classes(reading.target):
             raise InvalidParameter(
@@ -194,8 +208,7 @@ def _labels(sampler: str | None, groups: Any, reading: Reading, n_given: int) ->
                 "with groups, or 'bootstrap'."
             )
         return _strata(_codes(reading))
-    check_groups(sampler, groups)
-    return None if groups is None else group_codes(groups, n_given, reading.kept)
+    return key_codes(keys, n_given, reading.kept)
 
 
 def _codes(reading: Reading) -> AnyArray:
@@ -212,8 +225,13 @@ def _strata(codes: AnyArray) -> AnyArray:
     return found.reshape(-1).astype(np.int32)
 
 
-def check_groups(sampler: str | None, groups: Any) -> None:
-    """Refuse groups that nobody looks at, and a sampler of groups without them."""
+def check_keys(sampler: str | None, groups: Any, time: Any) -> None:
+    """Refuse groups and times that nobody looks at, and a sampler of groups without them."""
+    if time is not None and sampler != "block":
+        raise InvalidInput(
+            f"time decides which rows follow each other in the blocks of sampler='block', and the "
+            f"sampler is {sampler!r}. Set sampler='block', or leave time out."
+        )
     if (sampler == "group") != (groups is not None):
         raise InvalidInput(
             "sampler='group' and groups go together: give groups to fit, one label per row, and "
@@ -221,9 +239,12 @@ def check_groups(sampler: str | None, groups: Any) -> None:
         )
 
 
-def group_codes(groups: Any, n_given: int, kept: AnyArray | None) -> AnyArray:
-    """Give the groups of the rows that are kept (None: all) as codes from 0 on."""
-    labels = read_codes(groups, n_given, "groups")
+def key_codes(keys: tuple[Any, Any], n_given: int, kept: AnyArray | None) -> AnyArray | None:
+    """Give groups or times of the rows that are kept (None: all) as codes from 0 on."""
+    groups, time = keys
+    if groups is None and time is None:
+        return None
+    labels = read_codes(groups, n_given, "groups") if time is None else read_ranks(time, n_given)
     own = labels if kept is None else labels[kept]
     codes: AnyArray = np.unique(own, return_inverse=True)[1].astype(np.int32)
     return codes

@@ -59,7 +59,7 @@ def check_same_draw(old: BagRecipe, new: BagRecipe, whose: str) -> None:
 
 _OF_ROWS = {
     "weights": "weights: sample_weight or class_weight changed",
-    "labels": "groups or strata: groups or y changed",
+    "labels": "groups, times or strata: groups, time or y changed",
     "classes": "class weights: class_weight or y changed",
 }
 """Arrays of a recipe, and what users call them."""

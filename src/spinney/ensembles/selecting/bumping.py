@@ -9,9 +9,10 @@ from sklearn.base import ClassifierMixin, RegressorMixin, clone
 
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
-from spinney.ensembles.forests.row_order import order_of_rows
+from spinney.ensembles.forests.row_order import groups_by_content, order_of_rows, row_keys
 from spinney.ensembles.parameters import VERBOSE, BaseLearner, Integer, Jobs, Rule, Seed
 from spinney.ensembles.selecting.fast_measures import measure_of
+from spinney.ensembles.selecting.folds import read_groups
 from spinney.ensembles.selecting.measures import Answers, Metric, first_best
 from spinney.ensembles.selecting.members import (
     GivenRows,
@@ -34,6 +35,7 @@ from spinney.model.member_sum import MemberSum
 from spinney.model.model import State
 from spinney.progress import at_least
 from spinney.randomness import seed_from
+from spinney.resampling.bags_drawn import GroupBootstrap
 from spinney.resampling.tickets import draw_tickets, rows_of_tickets, tickets_of_weights
 from spinney.results import Result, read_only
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
@@ -92,7 +94,7 @@ class Bumping(Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: TableLike, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit to all rows and to bootstrap samples, and keep the best fit.
 
         Parameters
@@ -103,6 +105,8 @@ class Bumping(Estimator):
         sample_weight : n numbers, optional
             A weight of k counts as the row k times, in draws, fits and scores; rows of weight 0
             are as if absent.
+        groups : n labels, optional
+            Rows of a group are drawn together.
 
         Returns
         -------
@@ -124,7 +128,7 @@ class Bumping(Estimator):
         if reading.weights is not None:
             check_takes_weights([member], name)
         rows, seed = GivenRows.of(X, reading), seed_from(self.random_state)
-        draws = Draws(reading, seed)
+        draws = Draws(reading, seed, read_groups(groups, reading))
         tasks = [
             (prepared(member, seed, number, self.n_jobs), rows, draws, number, self.scoring)
             for number in range(self.n_estimators + 1)
@@ -195,10 +199,14 @@ class Bumping(Estimator):
 
 
 class Draws:
-    """Bootstrap samples of rows: how often each row is drawn."""
+    """Bootstrap samples of rows, or of groups: how often each row is drawn."""
 
-    def __init__(self, reading: Reading, seed: int) -> None:
+    def __init__(self, reading: Reading, seed: int, groups: AnyArray | None = None) -> None:
         n_rows = len(reading.y)
+        self._weights, self._groups = reading.weights, None
+        if groups is not None:
+            by_content = groups_by_content(groups, row_keys(reading.table, reading.y))
+            self._groups = GroupBootstrap(by_content, seed=seed)
         # By what stands in rows, so that repetitions and weights are the same thing.
         self._order = order_of_rows(reading.table, reading.y)
         weights = None if reading.weights is None else reading.weights[self._order]
@@ -210,6 +218,9 @@ class Draws:
 
     def counts(self, number: int) -> AnyArray:
         """Draw a sample; (n_rows,)."""
+        if self._groups is not None:
+            drawn = self._groups.count(number)
+            return drawn if self._weights is None else drawn * self._weights
         tickets = draw_tickets(
             self._n_tickets,
             self._n_draws,

@@ -23,7 +23,7 @@ from spinney.ensembles.parameters import (
     Seed,
 )
 from spinney.ensembles.selecting.competence import METHODS
-from spinney.ensembles.selecting.folds import read_groups
+from spinney.ensembles.selecting.folds import read_groups, read_time
 from spinney.ensembles.selecting.local_vote import KnownRows, LocalVote
 from spinney.ensembles.selecting.members import GivenRows, joint_input_tags
 from spinney.ensembles.selecting.pool import Pool, fitted_pool, prefit_pool
@@ -33,7 +33,7 @@ from spinney.errors import InvalidParameter
 from spinney.model import Model
 from spinney.progress import at_least
 from spinney.randomness import seed_from
-from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
+from spinney.typing import AnyArray, FloatArray, IntArray, RandomState, TableLike
 
 
 class DynamicSelection(ClassifierMixin, Estimator):
@@ -54,7 +54,9 @@ class DynamicSelection(ClassifierMixin, Estimator):
     n_jobs: int | None
     verbose: int
 
-    def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, time: Any = None
+    ) -> Self:
         """Fit the pool, and learn where its members are right.
 
         Parameters
@@ -66,6 +68,9 @@ class DynamicSelection(ClassifierMixin, Estimator):
             weight 0 are as if absent.
         groups : n labels, optional
             Rows of a group are never divided between the pool and the rows it is judged on.
+        time : n sortable keys, optional
+            The pool learns from the earlier rows and is judged on the latest ones. Not with
+            ``groups``.
 
         Returns
         -------
@@ -85,7 +90,8 @@ class DynamicSelection(ClassifierMixin, Estimator):
         )
         reading = read_rows(X, y, sample_weight, settings)
         rows = GivenRows.of(X, reading)
-        pool, judged = self._pool_and_rows(rows, reading, read_groups(groups, reading))
+        keys = read_groups(groups, reading), read_time(time, reading)
+        pool, judged = self._pool_and_rows(rows, reading, keys)
         self._adopt(
             LocalVote(
                 pool,
@@ -99,7 +105,10 @@ class DynamicSelection(ClassifierMixin, Estimator):
         return self
 
     def _pool_and_rows(
-        self, rows: GivenRows, reading: Reading, groups: AnyArray | None
+        self,
+        rows: GivenRows,
+        reading: Reading,
+        keys: tuple[AnyArray | None, IntArray | None],
     ) -> tuple[Pool, Side]:
         """Give the pool, and the rows it is judged on."""
         classes = np.asarray(reading.target.classes)
@@ -107,7 +116,7 @@ class DynamicSelection(ClassifierMixin, Estimator):
             everything = Side(np.arange(len(rows.labels)), rows.weights)
             return prefit_pool(self.pool, classes), everything
         seed = seed_from(self.random_state)
-        train, aside = set_aside(reading, self.selection_fraction, seed, groups)
+        train, aside = set_aside(reading, self.selection_fraction, seed, *keys)
         given = RandomForestClassifier() if self.pool is None else self.pool
         with at_least(self.verbose):
             pool = fitted_pool(given, rows.on(train), classes, seed=seed, n_jobs=self.n_jobs)

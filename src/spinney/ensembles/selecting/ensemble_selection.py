@@ -28,7 +28,13 @@ from spinney.ensembles.parameters import (
 )
 from spinney.ensembles.selecting.fast_measures import measure_of
 from spinney.ensembles.selecting.filed_selection import FiledSelection
-from spinney.ensembles.selecting.folds import Hearing, Splits, read_groups, with_classes_of
+from spinney.ensembles.selecting.folds import (
+    Hearing,
+    Splits,
+    read_groups,
+    read_time,
+    with_classes_of,
+)
 from spinney.ensembles.selecting.greedy import Library, SelectionPath, Walk, select
 from spinney.ensembles.selecting.measures import Metric
 from spinney.ensembles.selecting.members import (
@@ -42,12 +48,11 @@ from spinney.ensembles.selecting.members import (
 )
 from spinney.ensembles.weak.checks import check_squares
 from spinney.ensembles.weak.foreign import flat_rows
-from spinney.errors import InvalidParameter, refusing
+from spinney.errors import InvalidParameter
 from spinney.model import Model
 from spinney.model.member_sum import MemberSum
 from spinney.progress import at_least
 from spinney.randomness import seed_from
-from spinney.resampling.keys import BY_TIME
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
 
@@ -114,8 +119,9 @@ class EnsembleSelection(FiledSelection, Estimator):
         super().set_params(**params)
         return self
 
-    @refusing(time=BY_TIME)
-    def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, time: Any = None
+    ) -> Self:
         """Select a committee.
 
         Parameters
@@ -128,6 +134,8 @@ class EnsembleSelection(FiledSelection, Estimator):
             as if absent. Folds divide rows, whatever they weigh.
         groups : n labels, optional
             Rows of a group are never divided: neither between folds nor from those held out.
+        time : n sortable keys, optional
+            Members are asked about later rows than they learnt from. Not with both in a hold-out.
 
         Returns
         -------
@@ -155,6 +163,7 @@ class EnsembleSelection(FiledSelection, Estimator):
             rows=GivenRows.of(X, reading),
             reading=reading,
             groups=read_groups(groups, reading),
+            time=read_time(time, reading),
             seed=seed,
             n_jobs=self.n_jobs,
         )

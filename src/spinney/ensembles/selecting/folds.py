@@ -27,7 +27,8 @@ from spinney.ensembles.selecting.members import (
 from spinney.ensembles.selecting.setting_aside import Side, set_aside
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.resampling.folds import read_folds
-from spinney.typing import AnyArray, FloatArray
+from spinney.resampling.keys import read_ranks
+from spinney.typing import AnyArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,8 @@ class Hearing:
     rows: GivenRows
     reading: Reading
     groups: AnyArray | None
+    time: IntArray | None
+    """Ranks: equal times, equal ranks."""
     seed: int
     n_jobs: int | None
 
@@ -80,7 +83,7 @@ class Hearing:
             return self._prefit()
         if isinstance(cv, numbers.Real) and not isinstance(cv, numbers.Integral):
             return self._held_out(float(cv))
-        pairs = fold_pairs(cv, self.reading, self.groups)
+        pairs = fold_pairs(cv, self.reading, self.groups, self.time)
         tasks = [
             (self.prepared(number), self._rows_of(number), *pair, self._classes)
             for pair in pairs
@@ -127,7 +130,7 @@ class Hearing:
         return Heard(self._answers(everything, np.array(said)), list(self.members))
 
     def _held_out(self, share: float) -> Heard:
-        train, aside = set_aside(self.reading, share, self.seed, self.groups)
+        train, aside = set_aside(self.reading, share, self.seed, self.groups, self.time)
         part = self.rows.on(train)
         tasks = [(self.prepared(number), part) for number in range(len(self.members))]
         done = run_all(fit_member, tasks, self.n_jobs)
@@ -168,7 +171,7 @@ def _fold_answers(
 
 
 def fold_pairs(
-    cv: Any, reading: Reading, groups: AnyArray | None
+    cv: Any, reading: Reading, groups: AnyArray | None, time: IntArray | None
 ) -> list[tuple[AnyArray, AnyArray]]:
     """Give training and test rows of every fold, as numbers of the rows that were read.
 
@@ -181,7 +184,7 @@ def fold_pairs(
         kept = np.zeros(reading.n_given, bool)
         kept[reading.kept] = True
     y = y.astype(np.int64) if is_classes else y
-    return read_folds(cv, y, groups=groups, stratified=is_classes, kept=kept)
+    return read_folds(cv, y, groups=groups, time=time, stratified=is_classes, kept=kept)
 
 
 def with_classes_of(members: Sequence[Member], reading: Reading) -> Reading:
@@ -213,3 +216,11 @@ def read_groups(groups: Any, reading: Reading) -> AnyArray | None:
     kept = labels if reading.kept is None else labels[reading.kept]
     codes = np.unique(kept.astype(str) if kept.dtype.kind == "O" else kept, return_inverse=True)[1]
     return np.asarray(codes)
+
+
+def read_time(time: Any, reading: Reading) -> IntArray | None:
+    """Read one time per row; gives ranks of the rows that were read."""
+    if time is None:
+        return None
+    ranks = read_ranks(time, reading.n_given)
+    return ranks if reading.kept is None else ranks[reading.kept]

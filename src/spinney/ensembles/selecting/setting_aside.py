@@ -8,7 +8,8 @@ from spinney.ensembles.fitting import Reading
 from spinney.ensembles.sharing import mixed_bits
 from spinney.errors import InvalidInput
 from spinney.randomness import Stream, random_bits
-from spinney.typing import AnyArray, FloatArray
+from spinney.resampling.assigning import latest_rows
+from spinney.typing import AnyArray, FloatArray, IntArray
 
 _MOST_REPETITIONS = 100
 """Mean of whole weights up to which rows are divided as if they stood there so often."""
@@ -26,12 +27,17 @@ class Side:
 
 
 def set_aside(
-    reading: Reading, share: float, seed: int, groups: AnyArray | None = None
+    reading: Reading,
+    share: float,
+    seed: int,
+    groups: AnyArray | None = None,
+    time: IntArray | None = None,
 ) -> tuple[Side, Side]:
     """Split rows in two: those that train, and a share that is set aside.
 
     Of every class its share is set aside, rounded down, so that a class keeps a row that trains. A
-    row of weight 2 is two rows, which may be divided. With ``groups`` whole groups are set aside.
+    row of weight 2 is two rows, which may be divided. With ``groups`` whole groups are set aside,
+    with ``time`` the latest rows.
 
     Parameters
     ----------
@@ -39,6 +45,7 @@ def set_aside(
     share : of the rows, above 0 and below 1
     seed : decides which rows
     groups : (n_rows,) codes of groups, or None
+    time : (n_rows,) ranks of times, or None
 
     Returns
     -------
@@ -47,7 +54,14 @@ def set_aside(
     """
     n_rows = len(reading.y)
     weights = np.ones(n_rows) if reading.weights is None else reading.weights
-    if groups is None:
+    if time is not None:
+        if groups is not None:
+            raise InvalidInput(
+                "By time the latest rows are set aside, which would divide groups. Give groups or "
+                "time to fit, not both."
+            )
+        aside = np.where(latest_rows(time, share, weights), weights, 0.0)
+    elif groups is None:
         aside = _of_rows(reading, weights, share, seed)
     else:
         aside = _of_groups(groups, weights, share, seed)

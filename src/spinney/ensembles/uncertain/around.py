@@ -64,9 +64,8 @@ class Around(Compilable, Learner):
                 f"estimator={base!r} of {type(self).__name__}: expected a {kind}."
             )
 
-    def _read(self, X: TableLike, y: Any, sample_weight: Any, groups: Any) -> GivenRows:
-        owner = type(self).__name__
-        rows = read_given(X, y, sample_weight, groups, task=self._task, owner=owner)
+    def _read(self, given: tuple[TableLike, Any, Any], keys: tuple[Any, Any]) -> GivenRows:
+        rows = read_given(given, keys, task=self._task, owner=type(self).__name__)
         self.n_features_in_ = rows.n_features
         self.__dict__.pop("feature_names_in_", None)
         if rows.names is not None:

@@ -14,11 +14,10 @@ from spinney.ensembles.uncertain.calibrating import Calibratable
 from spinney.ensembles.uncertain.curves import METHODS, ClassCurves, merged, raw_scores
 from spinney.ensembles.uncertain.members import fit_members
 from spinney.ensembles.uncertain.rows import GivenRows, divide
-from spinney.errors import InvalidInput, refusing
+from spinney.errors import InvalidInput
 from spinney.progress import at_least
 from spinney.randomness import seed_from
 from spinney.resampling.folds import Fold
-from spinney.resampling.keys import BY_TIME
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
 
@@ -119,8 +118,9 @@ class CalibratedClassifier(ClassifierMixin, Calibratable, Around):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @refusing(time=BY_TIME)
-    def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, time: Any = None
+    ) -> Self:
         """Fit clones without each fold, and the curve from their scores to probabilities.
 
         Parameters
@@ -133,6 +133,9 @@ class CalibratedClassifier(ClassifierMixin, Calibratable, Around):
             rows, whatever they weigh.
         groups : n labels, optional
             Rows of a group are never divided: all are learnt from, or all are judged.
+        time : n sortable keys, optional
+            What is judged comes after what was learnt from: folds follow time, and a share that
+            is held out is the latest.
 
         Returns
         -------
@@ -141,7 +144,7 @@ class CalibratedClassifier(ClassifierMixin, Calibratable, Around):
         self._check_parameters()
         base = self._base()
         self._check_base(base)
-        rows = self._read(X, y, sample_weight, groups)
+        rows = self._read((X, y, sample_weight), (groups, time))
         cv, seed = self._folds_wanted(5), seed_from(self.random_state)
         if isinstance(cv, str):
             self.classes_ = self._classes_of_fitted(base, rows)

@@ -23,11 +23,9 @@ from spinney.ensembles.parameters import (
 from spinney.ensembles.uncertain.around import FOLDS, Around, groups_by
 from spinney.ensembles.uncertain.members import fit_members, shares_said
 from spinney.ensembles.uncertain.rows import GivenRows, divide
-from spinney.errors import refusing
 from spinney.progress import at_least
 from spinney.randomness import Stream, random_bits, seed_from
 from spinney.resampling.folds import Fold
-from spinney.resampling.keys import BY_TIME
 from spinney.typing import AnyArray, BoolArray, FloatArray, RandomState, TableLike
 from spinney.uncertainty.checks import read_level
 from spinney.uncertainty.quantiles import Groups, few_enough
@@ -144,8 +142,9 @@ class ConformalClassifier(ClassifierMixin, Around):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @refusing(time=BY_TIME)
-    def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, time: Any = None
+    ) -> Self:
         """Fit the members, and learn how badly the classes of rows fit what they say.
 
         Parameters
@@ -158,6 +157,9 @@ class ConformalClassifier(ClassifierMixin, Around):
             rows, whatever they weigh.
         groups : n labels, optional
             Rows of a group are never divided: all are learnt from, or all are judged.
+        time : n sortable keys, optional
+            What is judged comes after what was learnt from: folds follow time, and a share that
+            is held out is the latest.
 
         Returns
         -------
@@ -166,7 +168,7 @@ class ConformalClassifier(ClassifierMixin, Around):
         self._check_parameters()
         base = self._base()
         self._check_base(base)
-        rows = self._read(X, y, sample_weight, groups)
+        rows = self._read((X, y, sample_weight), (groups, time))
         self._seed = seed_from(self.random_state)
         cv = self._folds_wanted(5)
         if isinstance(cv, str):

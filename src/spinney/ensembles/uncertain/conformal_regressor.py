@@ -26,10 +26,9 @@ from spinney.ensembles.uncertain.interval_makers import (
     Split,
 )
 from spinney.ensembles.uncertain.rows import GivenRows, divide
-from spinney.errors import InvalidParameter, refusing
+from spinney.errors import InvalidInput, InvalidParameter
 from spinney.progress import at_least
 from spinney.randomness import seed_from
-from spinney.resampling.keys import BY_TIME
 from spinney.typing import FloatArray, RandomState, TableLike
 from spinney.uncertainty.checks import read_level
 from spinney.uncertainty.intervals import PredictionIntervals
@@ -150,8 +149,9 @@ class ConformalRegressor(RegressorMixin, Around):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @refusing(time=BY_TIME)
-    def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, time: Any = None
+    ) -> Self:
         """Fit the members, and learn how far off they are.
 
         Parameters
@@ -164,6 +164,10 @@ class ConformalRegressor(RegressorMixin, Around):
             rows, whatever they weigh.
         groups : n labels, optional
             Rows of a group are never divided: all are learnt from, or all are judged.
+        time : n sortable keys, optional
+            What is judged comes after what was learnt from: folds follow time, and a share that
+            is held out is the latest. Not with methods that leave out
+            row after row or draw rows ("jackknife+", "jackknife+ab").
 
         Returns
         -------
@@ -172,7 +176,7 @@ class ConformalRegressor(RegressorMixin, Around):
         self._check_parameters()
         self._check_base(self._base())
         self._check_together()
-        rows = self._read(X, y, sample_weight, groups)
+        rows = self._read((X, y, sample_weight), (groups, time))
         with at_least(self.verbose):
             maker = self._maker(rows, seed_from(self.random_state))
         self.intervals_ = maker
@@ -235,6 +239,11 @@ class ConformalRegressor(RegressorMixin, Around):
 
     def _maker(self, rows: GivenRows, seed: int) -> IntervalMaker:
         base, n_jobs = self._base(), self.n_jobs
+        if rows.time is not None and self.method.startswith("jackknife"):
+            raise InvalidInput(
+                f"time with method={self.method!r}, whose members learn from what came later. Use "
+                "method='cv+' or 'split', or leave time out."
+            )
         if self.method == "jackknife+ab":
             return AfterBootstrap(base, rows, self.n_resamples, seed, n_jobs)
         if self.method == "jackknife+":

@@ -302,6 +302,7 @@ def _some_rows(rows: GivenRows, some: AnyArray) -> GivenRows:
         y=rows.y[some],
         weights=rows.weights_of(some),
         groups=None if rows.groups is None else rows.groups[some],
+        time=None,  # what is learnt from them is asked about later rows only
         kept=None,
         n_given=len(some),
     )

@@ -14,8 +14,10 @@ from spinney.ensembles.weak.foreign import flat_rows
 from spinney.errors import InvalidInput
 from spinney.model.answers import as_members_take
 from spinney.randomness import Stream, random_bits
+from spinney.resampling.assigning import latest_rows
 from spinney.resampling.folds import Fold, read_folds
-from spinney.typing import AnyArray, FloatArray, TableLike
+from spinney.resampling.keys import read_ranks
+from spinney.typing import AnyArray, FloatArray, IntArray, TableLike
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +31,8 @@ class GivenRows:
     """Classes by their places."""
     weights: FloatArray | None
     groups: AnyArray | None
+    time: IntArray | None
+    """Ranks: equal times, equal ranks."""
     target: Target
     names: AnyArray | None
     """Names of the features."""
@@ -60,9 +64,10 @@ class GivenRows:
 
 
 def read_given(
-    X: TableLike, y: Any, sample_weight: Any, groups: Any, *, task: str, owner: str
+    rows: tuple[TableLike, Any, Any], keys: tuple[Any, Any], *, task: str, owner: str
 ) -> GivenRows:
-    """Read a table, its target, weights and groups."""
+    """Read a table, its target and weights; groups and time."""
+    (X, y, sample_weight), (groups, time) = rows, keys
     settings = IntakeSettings(estimator_name=owner, task=task, multi_output=False)
     reading = read_rows(flat_rows(X), y, sample_weight, settings)
     given = as_table(X)
@@ -79,12 +84,14 @@ def read_given(
                 "each row."
             )
         labels = labels if kept is None else labels[kept]
+    ranks = None if time is None else read_ranks(time, reading.n_given)
     return GivenRows(
         X=given if kept is None else chosen(given, kept),
         y=targets,
         codes=codes,
         weights=reading.weights,
         groups=labels,
+        time=ranks if ranks is None or kept is None else ranks[kept],
         target=reading.target,
         names=reading.schema.feature_names_in(),
         n_features=len(reading.schema.names),
@@ -127,16 +134,16 @@ def divide(cv: Any, rows: GivenRows, seed: int, owner: str) -> list[Fold]:
             f"{owner} was given n_samples=1: expected two rows at least, to learn from one and "
             "judge by another."
         )
-    if isinstance(cv, numbers.Integral):
+    if isinstance(cv, numbers.Integral) and rows.time is None:
         places = _dealt(rows, seed) % min(int(cv), len(rows))
         return [_by_mask(places == fold) for fold in np.unique(places)]
-    if isinstance(cv, numbers.Real):
+    if isinstance(cv, numbers.Real) and not isinstance(cv, numbers.Integral):
         return [_by_mask(_held_out(float(cv), rows, seed))]
     kept = None
     if rows.kept is not None:
         kept = np.zeros(rows.n_given, bool)
         kept[rows.kept] = True
-    return read_folds(cv, rows.y, groups=rows.group_codes(), X=rows.X, kept=kept)
+    return read_folds(cv, rows.y, groups=rows.group_codes(), time=rows.time, X=rows.X, kept=kept)
 
 
 def _dealt(rows: GivenRows, seed: int) -> AnyArray:
@@ -157,7 +164,17 @@ def _dealt(rows: GivenRows, seed: int) -> AnyArray:
 
 
 def _held_out(share: float, rows: GivenRows, seed: int) -> AnyArray:
-    """Mark about a share of the rows, of each class the same share, one row at least."""
+    """Mark about a share of the rows, of each class the same share, one row at least.
+
+    With time they are the latest.
+    """
+    if rows.time is not None:
+        if rows.groups is not None:
+            raise InvalidInput(
+                f"cv={share:g} holds out the latest rows by time, which would divide groups. Give "
+                "groups or time to fit, or a number of folds as cv."
+            )
+        return latest_rows(rows.time, share, rows.weights)
     places = _dealt(rows, seed)
     chosen = np.floor((places + 1) * share) > np.floor(places * share)
     if not chosen.any():

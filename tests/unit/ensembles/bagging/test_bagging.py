@@ -13,7 +13,13 @@ import sklearn.ensemble
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_diabetes, load_iris
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    Perceptron,
+    Ridge,
+    RidgeClassifier,
+)
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -24,7 +30,7 @@ from sklearn.tree import DecisionTreeClassifier as TheirTree
 
 import spinney
 from spinney import BaggingClassifier, BaggingRegressor, PastingClassifier, RandomPatchesRegressor
-from spinney.errors import CannotSave
+from spinney.errors import CannotSave, InvalidParameter
 from spinney.io.save_load import from_bytes, to_bytes
 from spinney.model import TreeForest
 
@@ -172,6 +178,28 @@ def test_soft_and_hard_votes(base):
     assert soft.predict_proba(IRIS) == pytest.approx(shares, abs=1e-12)
     assert hard.predict_proba(IRIS) == pytest.approx(votes, abs=1e-12)
     assert np.exp(soft.predict_log_proba(IRIS)) == pytest.approx(shares, abs=1e-12)
+
+
+def test_what_is_joined_by_itself_is_told():
+    line = RidgeClassifier()
+    bag = BaggingClassifier(line, 5, random_state=0).fit(IRIS, LABELS)
+    voted = BaggingClassifier(line, 5, random_state=0, aggregation="hard").fit(IRIS, LABELS)
+    assert bag.aggregation_ == voted.aggregation_ == "hard"
+    assert np.array_equal(bag.predict_proba(IRIS), voted.predict_proba(IRIS))
+    for base in (None, GaussianNB()):
+        own = BaggingClassifier(base, 3, random_state=0).fit(IRIS, LABELS)
+        assert own.aggregation_ == pickle.loads(pickle.dumps(own)).aggregation_ == "soft"
+    assert BaggingRegressor(aggregation="median").fit(IRIS, SPECIES).aggregation_ == "median"
+    online = BaggingClassifier(Perceptron(), 3, random_state=0)
+    assert online.partial_fit(IRIS, LABELS, np.unique(LABELS)).aggregation_ == "hard"
+
+
+def test_probabilities_that_members_do_not_have_are_not_averaged():
+    bag = BaggingClassifier(RidgeClassifier(), 5, aggregation="soft")
+    with pytest.raises(InvalidParameter, match="RidgeClassifier, has no predict_proba"):
+        bag.fit(IRIS, LABELS)
+    with pytest.raises(InvalidParameter, match="aggregation='soft' averages probabilities"):
+        bag.set_params(estimator=Perceptron()).partial_fit(IRIS, LABELS, np.unique(LABELS))
 
 
 @pytest.mark.parametrize("base", [None, LinearRegression()], ids=str)

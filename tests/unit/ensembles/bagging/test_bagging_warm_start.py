@@ -105,8 +105,9 @@ def test_votes_of_trees_without_a_split_are_remembered():
         with pytest.raises(InvalidParameter, match="Set aggregation='hard' as it was"):
             one.set_params(n_estimators=8, aggregation="soft").fit(X, Y)
     meta, arrays = bag._attributes()
-    with pytest.raises(InvalidModel, match="missing or unknown"):
-        bag._adopt_attributes(meta | {"aggregation": "sof"}, arrays)
+    for unknown in ("sof", "auto"):
+        with pytest.raises(InvalidModel, match="missing or unknown"):
+            bag._adopt_attributes(meta | {"aggregation": unknown}, arrays)
 
 
 @every_base

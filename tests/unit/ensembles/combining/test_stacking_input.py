@@ -13,8 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 
 import spinney
-from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter, SpinneyError
-from spinney.resampling import TimeFolds
+from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
 
 RNG = np.random.default_rng(2)
 N = 200
@@ -130,27 +129,6 @@ def test_a_final_estimator_that_fails_for_other_reasons_says_so_itself():
 
 
 # Arguments and members
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        spinney.StackingRegressor(REGRESSORS),
-        spinney.SuperLearnerRegressor(REGRESSORS),
-        spinney.EnsembleSelectionRegressor(REGRESSORS),
-        spinney.ConformalRegressor(Ridge()),
-        spinney.ConformalClassifier(GaussianNB()),
-        spinney.CalibratedClassifier(GaussianNB()),
-    ],
-    ids=lambda model: type(model).__name__,
-)
-def test_time_belongs_to_folds(model):
-    y = LABELS if type(model).__name__.endswith("Classifier") else NUMBERS
-    with pytest.raises(SpinneyError, match=r"no.* '?time'?.*cv=TimeFolds\(time=...\)"):
-        model.fit(X, y, time=np.arange(N))
-    folds = TimeFolds(4, time=RNG.permutation(N))
-    model.set_params(cv=folds).fit(X, y)
-    assert len(model.predict(X)) == N
 
 
 @pytest.mark.parametrize("voting", ["soft", "median", "borda"])

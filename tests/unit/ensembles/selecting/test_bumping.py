@@ -1,6 +1,7 @@
 """Bumping: never worse on the training rows, and past xor's first split."""
 
 import pickle
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -236,3 +237,34 @@ def test_samples_may_lack_a_class():
     foreign = BumpingClassifier(ForeignTree(max_depth=2, random_state=0), random_state=0)
     foreign.fit(np.arange(40.0).reshape(-1, 1), y)
     assert foreign.predict_proba([[0.0]]).shape == (1, 3)
+
+
+class Drawn(ForeignTreeOfNumbers):
+    """Notes which rows it is fitted on."""
+
+    seen: ClassVar = []
+
+    def fit(self, X, y, sample_weight=None):
+        Drawn.seen.append((X[:, 0].astype(int), sample_weight))
+        return super().fit(X, y, sample_weight)
+
+
+def test_rows_of_a_group_are_drawn_together():
+    groups = np.array(list("abcdef"))[np.arange(60) % 6]
+    table, weights = np.arange(60.0).reshape(-1, 1), 1.0 + np.arange(60) % 2
+    Drawn.seen.clear()
+    bumped = BumpingRegressor(Drawn(max_depth=2), n_estimators=5, random_state=0)
+    bumped.fit(table, table[:, 0] % 7, groups=groups)
+    assert len(Drawn.seen) == 6
+    for rows, _ in Drawn.seen[1:]:
+        counts = np.bincount(rows, minlength=60)
+        assert np.array_equal(counts, counts[np.arange(60) % 6])
+        assert (counts == 0).any()
+    Drawn.seen.clear()
+    bumped.fit(table, table[:, 0] % 7, weights, groups)
+    for rows, own in Drawn.seen[1:]:
+        counts = np.zeros(60)
+        counts[rows] = own / weights[rows]
+        assert np.array_equal(counts, counts[np.arange(60) % 6])
+    with pytest.raises(InvalidInput, match="groups"):
+        bumped.fit(table, table[:, 0], groups=groups[1:])

@@ -1,0 +1,214 @@
+"""``time=`` of every estimator that divides rows: nothing is learnt from what came later."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+import spinney
+from spinney.errors import InvalidInput
+from spinney.io.save_load import from_bytes, to_bytes
+from spinney.resampling import TimeFolds
+
+RNG = np.random.default_rng(0)
+N = 60
+TIME = RNG.permutation(N) // 2
+"""Two rows of each time, not in its order."""
+X = np.column_stack([TIME.astype(float), RNG.normal(size=N)])
+LABELS = np.arange(N) % 2
+DATES = np.datetime64("2024-01-01") + TIME.astype("timedelta64[D]")
+
+
+class Seer:
+    """Notes the latest time it learnt from, and the earliest it is asked about."""
+
+    def fit(self, X, y, sample_weight=None):
+        del sample_weight
+        self.latest_ = X[:, 0].max()
+        self.mean_, self.n_features_in_ = np.mean(y), X.shape[1]
+        if isinstance(self, ClassifierMixin):
+            self.classes_ = np.unique(y)
+        return self
+
+    def _note(self, X):
+        if self.latest_ < X[:, 0].max():  # members of all rows are asked about any
+            SEEN.append((self.latest_, X[:, 0].min(), len(X)))
+
+
+SEEN = []
+
+
+class NumberSeer(Seer, RegressorMixin, BaseEstimator):
+    def predict(self, X):
+        self._note(X)
+        return np.full(len(X), self.mean_)
+
+
+class ClassSeer(Seer, ClassifierMixin, BaseEstimator):
+    def predict_proba(self, X):
+        self._note(X)
+        return np.tile([1 - self.mean_, self.mean_], (len(X), 1))
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+NUMBERS = [("one", NumberSeer()), ("two", NumberSeer())]
+CLASSES = [("one", ClassSeer()), ("two", ClassSeer())]
+DIVIDING = [
+    spinney.StackingRegressor(NUMBERS),
+    spinney.StackingClassifier(CLASSES, cv=3),
+    spinney.BlendingClassifier(CLASSES),
+    spinney.BlendingRegressor(NUMBERS, holdout=0.5),
+    spinney.SuperLearnerRegressor(NUMBERS),
+    spinney.SuperLearnerClassifier(CLASSES),
+    spinney.WeightedVoteRegressor(NUMBERS, weights="simplex"),
+    spinney.VotingClassifier([("stack", spinney.StackingClassifier(CLASSES))]),
+    spinney.EnsembleSelectionRegressor(NUMBERS),
+    spinney.EnsembleSelectionClassifier(CLASSES, cv=0.3),
+    spinney.DynamicSelectionClassifier([one for _, one in CLASSES]),
+    spinney.CalibratedClassifier(ClassSeer()),
+    spinney.CalibratedClassifier(ClassSeer(), cv=0.3),
+    spinney.ConformalClassifier(ClassSeer()),
+    spinney.ConformalRegressor(NumberSeer()),
+    spinney.ConformalRegressor(NumberSeer(), method="cv+"),
+]
+
+
+@pytest.mark.parametrize("time", [TIME, DATES, DATES.astype(str)], ids=["int", "date", "text"])
+@pytest.mark.parametrize("model", DIVIDING, ids=lambda model: repr(model)[:50])
+def test_nothing_is_learnt_from_what_came_later(model, time):
+    y = X[:, 1] if isinstance(model, RegressorMixin) else LABELS
+    SEEN.clear()
+    model.fit(X, y, time=time)
+    assert SEEN
+    assert all(latest < first for latest, first, _ in SEEN)
+
+
+@pytest.mark.parametrize("model", DIVIDING, ids=lambda model: repr(model)[:50])
+def test_rows_of_weight_0_have_no_time(model):
+    y = X[:, 1] if isinstance(model, RegressorMixin) else LABELS
+    weights = (np.arange(N) < 50).astype(float)
+    rows = []
+    for given in ((X, y, weights, None, TIME), (X[:50], y[:50], np.ones(50), None, TIME[:50])):
+        SEEN.clear()
+        model.fit(*given)
+        rows.append(list(SEEN))
+    assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize("model", DIVIDING, ids=lambda model: repr(model)[:50])
+def test_times_are_one_per_row(model):
+    y = X[:, 1] if isinstance(model, RegressorMixin) else LABELS
+    with pytest.raises(InvalidInput, match="time has the shape"):
+        model.fit(X, y, time=TIME[1:])
+
+
+def test_folds_of_a_number_are_those_of_time_folds():
+    stack = spinney.StackingRegressor(NUMBERS, cv=4)
+    SEEN.clear()
+    stack.fit(X, X[:, 1], time=TIME)
+    by_time = list(SEEN)
+    SEEN.clear()
+    stack.set_params(cv=TimeFolds(4, time=TIME)).fit(X, X[:, 1])
+    assert by_time == SEEN
+
+
+def test_folds_that_look_ahead_are_refused():
+    pairs = [(np.arange(30, N), np.arange(30))]
+    with pytest.raises(InvalidInput, match="looks ahead"):
+        spinney.StackingRegressor(NUMBERS, cv=pairs).fit(X, X[:, 1], time=np.arange(N))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        spinney.BlendingRegressor(NUMBERS),
+        spinney.EnsembleSelectionRegressor(NUMBERS, cv=0.3),
+        spinney.ConformalRegressor(NumberSeer(), method="split"),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_rows_held_out_once_are_the_latest_or_whole_groups(model):
+    with pytest.raises(InvalidInput, match=r"latest rows .* would divide groups"):
+        model.fit(X, X[:, 1], groups=LABELS, time=TIME)
+    with pytest.raises(InvalidInput, match="All rows are of the same time"):
+        model.fit(X, X[:, 1], time=np.zeros(N))
+
+
+@pytest.mark.parametrize("method", ["jackknife+", "jackknife+ab"])
+def test_methods_that_learn_from_the_future_are_refused(method):
+    with pytest.raises(InvalidInput, match="learn from what came later"):
+        spinney.ConformalRegressor(NumberSeer(), method=method).fit(X, X[:, 1], time=TIME)
+
+
+EVERY_BLOCK = [
+    spinney.RandomForestRegressor(5, sampler="block", random_state=0),
+    spinney.ExtraTreesClassifier(5, sampler="block", random_state=0),
+    spinney.BaggingRegressor(n_estimators=5, sampler="block", random_state=0),
+    spinney.BaggingClassifier(ClassSeer(), 5, sampler="block", block_length=4, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", EVERY_BLOCK, ids=lambda model: repr(model)[:40])
+def test_blocks_are_of_consecutive_times_with_all_their_rows(model):
+    y = X[:, 1] if isinstance(model, RegressorMixin) else LABELS
+    length = model.block_length or round(30 ** (1 / 3))
+    for rows in model.fit(X, y, time=DATES).estimators_samples_:
+        counts = np.bincount(rows, minlength=N)
+        times = np.zeros(30, int)
+        times[TIME] = counts
+        assert np.array_equal(times[TIME], counts)  # both rows of a time equally often
+        assert times.sum() == 30
+        drawn = np.flatnonzero(times)
+        runs = np.split(drawn, np.flatnonzero(np.diff(drawn) > 1) + 1)
+        short = [run for run in runs if len(run) < length]
+        assert len(drawn) < 30
+        assert len(short) <= 1  # the last block is cut
+
+
+@pytest.mark.parametrize("model", EVERY_BLOCK, ids=lambda model: repr(model)[:40])
+def test_blocks_by_time_are_those_of_sorted_rows(model):
+    y = X[:, 1] if isinstance(model, RegressorMixin) else LABELS
+    order = RNG.permutation(N)  # all times differ
+    by_time = model.fit(X, y, time=np.argsort(order)).estimators_samples_
+    for one, two in zip(by_time, model.fit(X[order], y[order]).estimators_samples_, strict=True):
+        assert np.array_equal(np.sort(one), np.sort(order[two]))
+
+
+def test_blocks_by_time_are_kept_in_files_and_go_on():
+    forest = spinney.RandomForestRegressor(4, sampler="block", random_state=0, warm_start=True)
+    again = from_bytes(to_bytes(forest.fit(X, X[:, 1], time=TIME)))
+    for one, two in zip(forest.estimators_samples_, again.estimators_samples_, strict=True):
+        assert np.array_equal(one, two)
+    with pytest.raises(InvalidInput, match="times"):
+        again.set_params(n_estimators=8).fit(X, X[:, 1], time=TIME[::-1])
+    whole = spinney.RandomForestRegressor(8, sampler="block", random_state=0)
+    whole.fit(X, X[:, 1], time=TIME)
+    assert again.fit(X, X[:, 1], time=TIME).model_ == whole.model_
+
+
+def test_limits_that_are_shares_hold_for_each_bag_by_time():
+    small = spinney.DecisionTreeRegressor(min_samples_leaf=0.2)
+    bag = spinney.BaggingRegressor(small, 3, sampler="block", random_state=0)
+    bag.fit(X, X[:, 1], time=np.maximum(TIME - 20, 0))
+    for tree, rows in zip(bag.estimators_, bag.estimators_samples_, strict=True):
+        leaves = tree.apply(X[rows])
+        assert np.bincount(leaves)[np.unique(leaves)].min() >= 0.2 * len(rows) - 1e-9
+
+
+@pytest.mark.parametrize(
+    "model", [spinney.RandomForestRegressor(2), spinney.BaggingRegressor(n_estimators=2)]
+)
+def test_times_without_blocks_are_refused(model):
+    with pytest.raises(InvalidInput, match="Set sampler='block', or leave time out"):
+        model.fit(X, X[:, 1], time=TIME)
+    with pytest.raises(InvalidInput, match="time has the shape"):
+        model.set_params(sampler="block").fit(X, X[:, 1], time=TIME[1:])
+
+
+def test_iterated_bags_take_times():
+    bags = spinney.IteratedBaggingRegressor(n_estimators=20, sampler="block", random_state=0)
+    one = bags.fit(X, X[:, 1], time=np.arange(N)[::-1]).predict(X)
+    two = bags.fit(X[::-1], X[::-1, 1]).predict(X)
+    assert one == pytest.approx(two)
+    assert one != pytest.approx(bags.fit(X, X[:, 1]).predict(X))
