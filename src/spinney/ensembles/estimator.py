@@ -71,6 +71,8 @@ class Estimator(Calibratable, Learner):
     _task: ClassVar[str]
     _several_labels: ClassVar[bool] = False
     """Whether rows may have several labels, each of classes of its own."""
+    _takes_shared_rows: ClassVar[bool] = True
+    """Whether it reads tables itself, so that rows of a shared one will do; members may not."""
     _model_class: ClassVar[type[Model] | tuple[type[Model], ...]]
     model_: Model
 

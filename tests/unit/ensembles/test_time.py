@@ -1,6 +1,7 @@
 """``time=`` of every estimator that divides rows: nothing is learnt from what came later."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
@@ -8,6 +9,7 @@ import spinney
 from spinney.errors import InvalidInput
 from spinney.io.save_load import from_bytes, to_bytes
 from spinney.resampling import TimeFolds
+from spinney.resampling.keys import read_ranks
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -212,3 +214,11 @@ def test_iterated_bags_take_times():
     two = bags.fit(X[::-1], X[::-1, 1]).predict(X)
     assert one == pytest.approx(two)
     assert one != pytest.approx(bags.fit(X, X[:, 1]).predict(X))
+
+
+def test_levels_of_an_ordered_categorical_are_in_its_order():
+    months = pd.Categorical(["Mar", "Jan", "Feb", "Jan"], ["Jan", "Feb", "Mar"], ordered=True)
+    for time in (months, pd.Series(months, index=[5, 3, 2, 9]), pd.CategoricalIndex(months)):
+        assert read_ranks(time, 4).tolist() == [2, 0, 1, 0]
+    with pytest.raises(InvalidInput, match=r"time.*row 1"):
+        read_ranks(pd.Categorical(["Jan", None], ["Jan"], ordered=True), 2)

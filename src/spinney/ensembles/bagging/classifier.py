@@ -164,9 +164,13 @@ class BaggingClassifier(ClassifierMixin, OnlineBagging):
         return super()._job(seed, given)
 
     def _calls(self) -> dict[str, str]:
-        knows = self._joins_by() == "soft" and hasattr(self.estimator_, "predict_proba")
+        member, joins_by = self.estimator_, self._joins_by()
+        if hasattr(self, "model_"):  # what was fitted, whatever parameters say since
+            joins_by = self.aggregation_
+            member = self.model_.members[0] if isinstance(self.model_, MemberBag) else member
+        knows = joins_by == "soft" and hasattr(member, "predict_proba")
         asked = "predict_proba" if knows else "predict"
-        logs = knows and hasattr(self.estimator_, "predict_log_proba")
+        logs = knows and hasattr(member, "predict_log_proba")
         return {
             "fit": "fit",
             "predict": asked,

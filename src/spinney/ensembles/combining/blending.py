@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from spinney.data.keys import read_codes
 from spinney.ensembles.combining.combination import Given
 from spinney.ensembles.combining.jobs import run_jobs, take_rows
 from spinney.ensembles.combining.out_of_fold import OutOfFold, methods_of
@@ -97,9 +98,7 @@ class Blending(Stacking):
     def _unit_bits(self, given: Given) -> AnyArray:
         """Give bits to what is held out together: groups, or rows that are the same."""
         if given.groups is not None:
-            labels = given.groups
-            labels = labels.astype(str) if labels.dtype == object else labels
-            return np.unique(labels, return_inverse=True)[1].astype(np.uint64)
+            return read_codes(given.groups, given.rows.n_rows, "groups").astype(np.uint64)
         try:
             bits = given.rows.shared().content_bits()
         except (InvalidInput, InvalidInputType):  # a table only its members can read

@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from spinney.data.sources.vector import read_vector
+from spinney.data.keys import one_per_row
 from spinney.data.weights import read_weights
 from spinney.ensembles.combining.jobs import CommitteeRows, Job, run_jobs, take_rows
 from spinney.ensembles.combining.members import (
@@ -176,11 +176,7 @@ class Combination(Compilable, Calibratable, MetaEstimatorMixin, _BaseComposition
                 "one target per row of X."
             )
         weights = read_weights(sample_weight, n)
-        labels = None if groups is None else read_vector(groups, "groups")
-        if labels is not None and labels.shape != (n,):
-            raise InvalidInput(
-                f"groups has the shape {labels.shape}: expected ({n},), a label for each row."
-            )
+        labels = None if groups is None else one_per_row(groups, n, "groups")
         ranks = None if time is None else read_ranks(time, n)
         kept = None if weights is None or weights.all() else np.flatnonzero(weights)
         if kept is not None and weights is not None:

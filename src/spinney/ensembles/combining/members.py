@@ -113,7 +113,7 @@ def takes_shared_rows(member: Any) -> bool:
     """Tell whether a member can be fitted on rows of a shared table: it is ours to the core."""
     if getattr(type(member), "_combines", False):
         return True
-    if not isinstance(member, Estimator):
+    if not isinstance(member, Estimator) or not member._takes_shared_rows:  # noqa: SLF001 - ours
         return False
     return not any(hasattr(value, "fit") for value in member.get_params(deep=False).values())
 

@@ -40,6 +40,7 @@ class DynamicSelection(ClassifierMixin, Estimator):
     """Base of the estimators; each has a method."""
 
     _task = "classification"
+    _takes_shared_rows = False
     _model_class: ClassVar[type[Model]] = LocalVote
     model_: LocalVote
     classes_: AnyArray

@@ -59,6 +59,7 @@ from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 class EnsembleSelection(FiledSelection, Estimator):
     """Base of the two estimators."""
 
+    _takes_shared_rows = False
     _model_class: ClassVar[type[Model]] = MemberSum
     model_: MemberSum
     library_: Library

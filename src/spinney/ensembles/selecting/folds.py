@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from spinney.data.sources.vector import read_vector
+from spinney.data.keys import read_codes
 from spinney.data.target import Target
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.selecting.measures import Answers
@@ -25,7 +25,7 @@ from spinney.ensembles.selecting.members import (
     with_own_threads,
 )
 from spinney.ensembles.selecting.setting_aside import Side, set_aside
-from spinney.errors import InvalidInput, InvalidParameter
+from spinney.errors import InvalidParameter
 from spinney.resampling.folds import read_folds
 from spinney.resampling.keys import read_ranks
 from spinney.typing import AnyArray, FloatArray, IntArray
@@ -203,19 +203,8 @@ def read_groups(groups: Any, reading: Reading) -> AnyArray | None:
     """Read one label per row; gives codes of the rows that were read."""
     if groups is None:
         return None
-    labels = read_vector(groups, "groups")
-    if labels.ndim != 1 or len(labels) != reading.n_given:
-        raise InvalidInput(
-            f"groups has shape {labels.shape}: expected one label for each of {reading.n_given} "
-            "rows."
-        )
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise InvalidInput(
-            f"Row {int(np.argmax(np.isnan(labels)))} of groups is missing. Give every row a group."
-        )
-    kept = labels if reading.kept is None else labels[reading.kept]
-    codes = np.unique(kept.astype(str) if kept.dtype.kind == "O" else kept, return_inverse=True)[1]
-    return np.asarray(codes)
+    codes = read_codes(groups, reading.n_given, "groups")
+    return codes if reading.kept is None else np.unique(codes[reading.kept], return_inverse=True)[1]
 
 
 def read_time(time: Any, reading: Reading) -> IntArray | None:

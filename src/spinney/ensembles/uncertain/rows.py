@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from spinney.data.sources.vector import read_vector
+from spinney.data.keys import one_per_row, read_codes
 from spinney.data.target import Target
 from spinney.ensembles.fitting import IntakeSettings, read_rows
 from spinney.ensembles.weak.foreign import flat_rows
@@ -52,11 +52,10 @@ class GivenRows:
         """Give the groups of rows by their places; None: there are none."""
         if self.groups is None:
             return None
-        labels = self.groups.astype(str) if self.groups.dtype.kind == "O" else self.groups
-        codes = np.unique(labels, return_inverse=True)[1]
+        codes = read_codes(self.groups, len(self), "groups")
         if codes.max() == 0:
             raise InvalidInput("All rows are of one group: expected two groups at least to divide.")
-        return np.asarray(codes)
+        return codes
 
     def weights_of(self, rows: AnyArray) -> FloatArray | None:
         """Give the weights of some rows; None: all are 1."""
@@ -77,12 +76,7 @@ def read_given(
     targets = reading.y.reshape(-1) if codes is None else np.asarray(classes)[codes]
     labels = None
     if groups is not None:
-        labels = read_vector(groups, "groups")
-        if labels.shape != (reading.n_given,):
-            raise InvalidInput(
-                f"groups has the shape {labels.shape}: expected ({reading.n_given},), a label for "
-                "each row."
-            )
+        labels = one_per_row(groups, reading.n_given, "groups")
         labels = labels if kept is None else labels[kept]
     ranks = None if time is None else read_ranks(time, reading.n_given)
     return GivenRows(

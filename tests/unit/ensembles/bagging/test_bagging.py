@@ -190,6 +190,12 @@ def test_what_is_joined_by_itself_is_told():
         own = BaggingClassifier(base, 3, random_state=0).fit(IRIS, LABELS)
         assert own.aggregation_ == pickle.loads(pickle.dumps(own)).aggregation_ == "soft"
     assert BaggingRegressor(aggregation="median").fit(IRIS, SPECIES).aggregation_ == "median"
+    voted = BaggingClassifier(GaussianNB(), 5, random_state=0, aggregation="hard").fit(IRIS, LABELS)
+    voted.set_params(aggregation="soft")  # for the next fit
+    with np.errstate(divide="ignore"):
+        np.testing.assert_array_equal(
+            voted.predict_log_proba(IRIS), np.log(voted.predict_proba(IRIS))
+        )
     online = BaggingClassifier(Perceptron(), 3, random_state=0)
     assert online.partial_fit(IRIS, LABELS, np.unique(LABELS)).aggregation_ == "hard"
 

@@ -314,3 +314,19 @@ def test_other_bad_input_is_told():
     vote = spinney.VotingRegressor(REGRESSORS, aggregation="geometric").fit(X, NUMBERS - 100)
     with pytest.raises(InvalidInput, match="multiplies answers"):
         vote.predict(X)
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        spinney.KNORAEClassifier(),
+        spinney.DynamicSelectionClassifier([LogisticRegression(), GaussianNB()]),
+        spinney.EnsembleSelectionClassifier([("line", LogisticRegression())], cv=2),
+        spinney.EnsembleSelectionClassifier([("tree", spinney.DecisionTreeClassifier())], cv=2),
+    ],
+)
+@pytest.mark.parametrize("committee", [spinney.VotingClassifier, spinney.StackingClassifier])
+def test_selections_can_be_members(member, committee):
+    labels = (X[:, 0] > 0).astype(int)
+    members = [("selection", member), ("line", LogisticRegression())]
+    assert committee(members).fit(X, labels).score(X, labels) > 0.8

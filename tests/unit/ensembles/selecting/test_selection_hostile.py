@@ -103,9 +103,9 @@ def test_folds_that_rows_cannot_fill_are_refused():
         InvalidInput, "of n_samples=6 the largest class of y has 2", X=X[:6], y=[0, 0, 1, 1, 2, 2]
     )
     fails(InvalidInput, "groups", cv=GroupKFold(3))
-    fails(InvalidInput, "one label for each", fit={"groups": [1, 2]})
+    fails(InvalidInput, "one per row", fit={"groups": [1, 2]})
     missing = np.where(np.arange(150) == 3, np.nan, 1.0)
-    fails(InvalidInput, "Row 3 of groups is missing", fit={"groups": missing})
+    fails(InvalidInput, "missing value is in row 3", fit={"groups": missing})
     fails(InvalidInput, "set aside", cv=0.5, X=X[:1], y=Y[:1])
     fails(InvalidInput, "set aside", cv=0.5, fit={"groups": np.ones(150)})
 
