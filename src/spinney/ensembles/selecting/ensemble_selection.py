@@ -35,7 +35,7 @@ from spinney.ensembles.selecting.folds import (
     read_time,
     with_classes_of,
 )
-from spinney.ensembles.selecting.greedy import Library, SelectionPath, Walk, select
+from spinney.ensembles.selecting.greedy import Walk, select
 from spinney.ensembles.selecting.measures import Metric
 from spinney.ensembles.selecting.members import (
     GivenRows,
@@ -62,8 +62,6 @@ class EnsembleSelection(FiledSelection, Estimator):
     _takes_shared_rows = False
     _model_class: ClassVar[type[Model]] = MemberSum
     model_: MemberSum
-    library_: Library
-    selection_path_: SelectionPath
 
     def __init__(
         self,
