@@ -10,7 +10,7 @@ constexpr std::size_t kLanes = 8;
 /// Values of leaves that stay in registers.
 constexpr std::size_t kHeld = 4 * kLanes;
 
-/// Values of up to kHeld leaves, looked up eight at a time without a load.
+/// Values of 1 to kHeld leaves, looked up eight at a time without a load.
 class HeldValues {
   public:
     HeldValues(const double* values, std::size_t n) {

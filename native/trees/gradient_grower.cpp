@@ -43,7 +43,7 @@ GradientGrower::Shares GradientGrower::make_shares(const RowLayout& layout) cons
 }
 
 /// One share per thread, so that each keeps to its columns; of many columns several, so that a
-/// thread that is held up leaves less to wait for.
+/// thread that is held up leaves less to wait for, and that cells are searched while in a cache.
 std::vector<GradientGrower::Share> GradientGrower::divide(const RowLayout& layout,
                                                           std::span<const ColumnBlock> blocks,
                                                           std::size_t n_threads) const {
@@ -283,7 +283,7 @@ void GradientGrower::choose_splits(Search& search) {
         if (search.nodes[k] == nullptr || settings_.symmetric) continue;
         search.tasks[k].emplace(task_of(*search.nodes[k]));
     }
-    parallel_for(n_threads_, shares.size(),
+    parallel_for(alone ? 1 : n_threads_, shares.size(),
                  [&](std::size_t i) { work_on_share(shares[i], search, best_[i].splits); });
     for (std::size_t k = 0; k < 2; ++k) {
         if (search.nodes[k] == nullptr) continue;
