@@ -10,6 +10,7 @@ namespace {
 Road parse_road(const std::string& name) {
     if (name == "best") return Road::kBest;
     if (name == "sliced") return Road::kSliced;
+    if (name == "clumped") return Road::kClumped;
     if (name == "keyed") return Road::kKeyed;
     if (name == "walked") return Road::kWalked;
     throw Failure(FailureKind::kInvalidParameter, "unknown road: " + name);

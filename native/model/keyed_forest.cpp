@@ -10,6 +10,7 @@
 #include "native/base/parallel.hpp"
 #include "native/data/cut_grid.hpp"
 #include "native/data/round_down.hpp"
+#include "native/model/leaf_products.hpp"
 
 namespace spinney {
 namespace {
@@ -18,8 +19,6 @@ template <class Key>
 using NumberOf = std::conditional_t<sizeof(Key) == 4, float, double>;
 
 constexpr std::size_t kNoSlot = SIZE_MAX;
-/// Values that a tree is asked for again are looked for in this many places.
-constexpr std::size_t kKnownValues = 1 << 10;
 
 template <class T>
 T number_at(const ColumnView& column, std::size_t row) {
@@ -35,33 +34,6 @@ T number_at(const ColumnView& column, std::size_t row) {
     return narrow ? static_cast<T>(reinterpret_cast<const float*>(column.data)[place])
                   : static_cast<T>(reinterpret_cast<const double*>(column.data)[place]);
 }
-
-/// Some numbers, each times a weight.
-struct Products {
-    const double* values;
-    double weight;
-    std::size_t n;
-
-    double at(std::size_t k) const { return weight * values[k]; }
-    std::uint64_t bits(std::size_t k) const { return std::bit_cast<std::uint64_t>(at(k)); }
-
-    std::size_t hash() const {
-        std::uint64_t hash = 0;
-        for (std::size_t k = 0; k < n; ++k) {
-            hash = (hash ^ bits(k)) * 0x9E3779B97F4A7C15U;
-            hash ^= hash >> 29;
-        }
-        return static_cast<std::size_t>(hash >> 20) % kKnownValues;
-    }
-
-    /// To the last bit: zero has a sign.
-    bool are(const double* others) const {
-        for (std::size_t k = 0; k < n; ++k) {
-            if (bits(k) != std::bit_cast<std::uint64_t>(others[k])) return false;
-        }
-        return true;
-    }
-};
 
 }  // namespace
 
@@ -119,14 +91,14 @@ void KeyedForest<Key, Index>::add_tree(const ForestArrays& forest, std::size_t t
     Tree& made = trees_[tree];
     made.nodes.resize(last - first + 1);  // the root has no neighbour
     made.ids.resize(last - first + 1);
-    std::vector<std::uint32_t> known(kKnownValues, UINT32_MAX);
+    LeafProducts products(forest, tree);
     std::vector<Subtree> waiting = {{0, 1, last}};
     for (std::size_t node = first; node < last; ++node) {
         const auto [place, pair, end] = waiting.back();
         waiting.pop_back();
         made.ids[place] = static_cast<std::int32_t>(node - first);
         if (forest.feature[node] < 0) {
-            made.nodes[place] = leaf_node(forest, tree, node, place, known);
+            made.nodes[place] = leaf_node(products.number_of(node), place);
             continue;
         }
         using Number = NumberOf<Key>;
@@ -143,22 +115,14 @@ void KeyedForest<Key, Index>::add_tree(const ForestArrays& forest, std::size_t t
         waiting.push_back({2 * pair + 1, left_first ? behind_left : pair + 1, end});
         waiting.push_back({2 * pair, left_first ? pair + 1 : behind_right, right});
     }
+    made.values = products.take();
 }
 
 template <class Key, class Index>
-typename KeyedForest<Key, Index>::Node KeyedForest<Key, Index>::leaf_node(
-    const ForestArrays& forest, std::size_t tree, std::size_t node, std::size_t place,
-    std::vector<std::uint32_t>& known) {
-    std::vector<double>& values = trees_[tree].values;
-    const std::size_t width = value_width_;
-    const Products own = {&forest.values[node * width], forest.tree_weight[tree], width};
-    std::uint32_t& there = known[own.hash()];
-    if (there == UINT32_MAX || !own.are(&values[there * width])) {
-        there = static_cast<std::uint32_t>(values.size() / width);
-        for (std::size_t k = 0; k < width; ++k) values.push_back(own.at(k));
-    }
+typename KeyedForest<Key, Index>::Node KeyedForest<Key, Index>::leaf_node(std::uint32_t product,
+                                                                          std::size_t place) {
     const std::size_t slot = place % 2 == 0 ? kNever : kAlways;
-    return {there, static_cast<Index>(slot * kWalkingRows), static_cast<Index>(place / 2)};
+    return {product, static_cast<Index>(slot * kWalkingRows), static_cast<Index>(place / 2)};
 }
 
 template <class Key, class Index>

@@ -88,8 +88,7 @@ class KeyedForest {
     std::size_t advance(const Node* nodes, KeyedRows<Key>& rows, std::size_t n_waiting) const;
     void find_slots(const ForestArrays& forest);
     void add_tree(const ForestArrays& forest, std::size_t tree);
-    Node leaf_node(const ForestArrays& forest, std::size_t tree, std::size_t node,
-                   std::size_t place, std::vector<std::uint32_t>& known);
+    static Node leaf_node(std::uint32_t product, std::size_t place);
 
     std::vector<Tree> trees_;
     std::vector<Slot> slots_;

@@ -1,6 +1,7 @@
 #include "native/model/predictor.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "native/base/parallel.hpp"
@@ -81,6 +82,8 @@ class BlockScores {
     std::vector<Line<double>> room_;
 };
 
+}  // namespace
+
 /// A consumer makes something per block of rows that takes in leaves: `add_slices` those of all
 /// rows in one tree, as kernels find them, `add` that of one row.
 struct ScoreConsumer {
@@ -119,27 +122,55 @@ struct ScoreConsumer {
 
         template <class Keyed>
         void add_places(std::size_t tree, const std::uint32_t* places, const Keyed& keyed) {
-            const std::size_t width = forest_.value_width;
-            const std::int32_t output = forest_.tree_output[tree];
-            const std::size_t first = output < 0 ? 0 : static_cast<std::size_t>(output) * kByteRows;
-            for (std::size_t row = 0; row < n_; row += kByteRows) {
-                double* scores = scores_.slice(row / kByteRows) + first;
-                for (std::size_t i = 0; i < std::min(kByteRows, n_ - row); ++i) {
-                    const double* values = keyed.values(tree, places[row + i]);
-                    for (std::size_t k = 0; k < width; ++k) scores[k * kByteRows + i] += values[k];
-                }
-            }
+            add_rows(tree, [&](std::size_t row, std::size_t /*width*/) {
+                return keyed.values(tree, places[row]);
+            });
+        }
+
+        void add_clumped(std::size_t tree, const std::uint32_t* leaves,
+                         const ClumpedForest& clumped) {
+            const double* values = clumped.values(tree);
+            add_rows(tree, [&](std::size_t row, std::size_t width) {
+                return values + ClumpedForest::product_of(leaves[row]) * width;
+            });
         }
 
         void end() { scores_.end(first_, n_); }
 
       private:
+        /// Adds values_of(row), what the leaf of a row adds, to the scores of all rows.
+        template <class ValuesOf>
+        void add_rows(std::size_t tree, ValuesOf values_of) {
+            // Widths that are known when this is compiled take half the time.
+            if (forest_.value_width == 1) return add_rows(tree, values_of, [] { return 1; });
+            if (forest_.value_width == 2) return add_rows(tree, values_of, [] { return 2; });
+            add_rows(tree, values_of, [this] { return forest_.value_width; });
+        }
+
+        template <class ValuesOf, class Width>
+        void add_rows(std::size_t tree, ValuesOf values_of, Width width) {
+            const std::int32_t output = forest_.tree_output[tree];
+            const std::size_t first = output < 0 ? 0 : static_cast<std::size_t>(output) * kByteRows;
+            for (std::size_t row = 0; row < n_; row += kByteRows) {
+                double* scores = scores_.slice(row / kByteRows) + first;
+                const std::size_t n = std::min(kByteRows, n_ - row);
+                for (std::size_t i = 0; i < n; ++i) {
+                    const double* values = values_of(row + i, width());
+                    for (std::size_t k = 0; k < static_cast<std::size_t>(width()); ++k) {
+                        scores[k * kByteRows + i] += values[k];
+                    }
+                }
+            }
+        }
+
         BlockScores scores_;
         const ForestArrays& forest_;
         AddLeavesKernel* kernel_;
         std::size_t first_, n_;
     };
 };
+
+namespace {
 
 struct LeafConsumer {
     const ForestArrays& forest;
@@ -253,13 +284,14 @@ bool is_narrow(const Columns& columns) {
                         [](const ColumnView& c) { return c.type == ValueType::kFloat64; });
 }
 
-/// Rows that pass a tree before the next one does: as many as may be, and as many blocks of them
-/// for each thread.
-std::size_t keyed_rows(std::size_t n_rows, std::size_t n_threads) {
-    const std::size_t n_blocks = (n_rows + kKeyedRows * n_threads - 1) / (kKeyedRows * n_threads);
+/// Rows that pass a tree before the next one does: as many as may be, `most`, and as many blocks of
+/// them for each thread.
+std::size_t rows_together(std::size_t n_rows, std::size_t n_threads, std::size_t most) {
+    const std::size_t n_blocks = (n_rows + most * n_threads - 1) / (most * n_threads);
     const std::size_t share = n_rows / std::max<std::size_t>(n_blocks * n_threads, 1) + 1;
-    const std::size_t groups = (share + kWalkingRows - 1) / kWalkingRows;
-    return std::clamp(groups * kWalkingRows, kFewKeyedRows, kKeyedRows);
+    const std::size_t groups = (share + kCrownRows - 1) / kCrownRows;
+    static_assert(kCrownRows % kWalkingRows == 0);
+    return std::clamp(groups * kCrownRows, kFewKeyedRows, most);
 }
 
 }  // namespace
@@ -267,7 +299,10 @@ std::size_t keyed_rows(std::size_t n_rows, std::size_t n_threads) {
 Road Predictor::choose(std::size_t n_rows, Road road) const {
     const bool few = road == Road::kBest && n_rows < kFewRows;
     if (road == Road::kWalked || few) return Road::kWalked;
-    if (road != Road::kKeyed && SlicedForest::fits(forest_)) return Road::kSliced;
+    const bool by_itself = road == Road::kBest || road == Road::kSliced;
+    if (by_itself && SlicedForest::fits(forest_)) return Road::kSliced;
+    const bool clumps = road == Road::kClumped || (by_itself && has_clump_vectors());
+    if (clumps && fits_clumps_.get(forest_).yes) return Road::kClumped;
     return has_keys(forest_) ? Road::kKeyed : Road::kWalked;
 }
 
@@ -276,7 +311,15 @@ void Predictor::pass(const Columns& columns, const Consumer& consumer, int n_thr
                      Road road) const {
     check_features(forest_, columns);
     const Road chosen = choose(columns.n_rows, road);
-    if (chosen == Road::kKeyed) return pass_by_keys(columns, consumer, n_threads);
+    if (chosen == Road::kClumped) {
+        if constexpr (std::is_same_v<Consumer, ScoreConsumer>) {
+            return pass_by_clumps(columns, consumer, n_threads);
+        }
+    }
+    // Clumps know what leaves add, and not which they are.
+    if (chosen == Road::kKeyed || chosen == Road::kClumped) {
+        return pass_by_keys(columns, consumer, n_threads);
+    }
     const bool slices = chosen == Road::kSliced;
     const bool narrow = is_narrow(columns);
     const auto walk = [&](const auto& walked, std::size_t begin, std::size_t end) {
@@ -297,7 +340,8 @@ void Predictor::pass(const Columns& columns, const Consumer& consumer, int n_thr
 template <class Consumer>
 void Predictor::pass_by_keys(const Columns& columns, const Consumer& consumer,
                              int n_threads) const {
-    const std::size_t together = keyed_rows(columns.n_rows, static_cast<std::size_t>(n_threads));
+    const std::size_t together =
+        rows_together(columns.n_rows, static_cast<std::size_t>(n_threads), kKeyedRows);
     const auto pass_all = [&](const auto& keyed) {
         parallel_blocks(n_threads, columns.n_rows, together,
                         [&](std::size_t begin, std::size_t end) {
@@ -311,6 +355,39 @@ void Predictor::pass_by_keys(const Columns& columns, const Consumer& consumer,
     } else {
         pass_all(narrow_keyed_.get(forest_, n_threads));
     }
+}
+
+/// Trees with thresholds that are no floats take doubles by their own keys.
+void Predictor::pass_by_clumps(const Columns& columns, const ScoreConsumer& consumer,
+                               int n_threads) const {
+    const ClumpedForest& clumped = clumped_.get(forest_, n_threads);
+    const bool narrow = is_narrow(columns);
+    const auto by_clumps = [&](std::size_t tree) { return narrow || clumped.takes_doubles(tree); };
+    const KeyedForest<std::uint64_t, std::uint32_t>* keyed = nullptr;
+    for (std::size_t tree = 0; tree < clumped.n_trees() && keyed == nullptr; ++tree) {
+        if (!by_clumps(tree)) keyed = &wide_keyed_.get(forest_, n_threads);
+    }
+    const auto pass_block = [&](std::size_t begin, std::size_t end) {
+        // Stays with the thread: pages that the system clears anew took a tenth of the time.
+        thread_local ClumpRows rows;
+        clumped.read(columns, begin, end - begin, rows);
+        KeyedRows<std::uint64_t> wide_rows;
+        if (keyed != nullptr) wide_rows = keyed->read(columns, begin, end - begin);
+        ScoreConsumer::Block block(consumer, begin, end - begin);
+        for (std::size_t tree = 0; tree < clumped.n_trees(); ++tree) {
+            if (by_clumps(tree)) {
+                clumped.find(tree, rows);
+                block.add_clumped(tree, rows.leaves.data(), clumped);
+            } else {
+                keyed->find(tree, wide_rows);
+                block.add_places(tree, wide_rows.places.data(), *keyed);
+            }
+        }
+        block.end();
+    };
+    const auto most =
+        rows_together(columns.n_rows, static_cast<std::size_t>(n_threads), kClumpedRows);
+    parallel_blocks(n_threads, columns.n_rows, most, pass_block);
 }
 
 void Predictor::predict(const Columns& columns, const Finish& finish, std::span<double> predictions,

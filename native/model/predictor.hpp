@@ -9,6 +9,7 @@
 #include <span>
 
 #include "native/data/columns.hpp"
+#include "native/model/clumped_forest.hpp"
 #include "native/model/forest.hpp"
 #include "native/model/keyed_forest.hpp"
 #include "native/model/links.hpp"
@@ -18,7 +19,9 @@
 namespace spinney {
 
 /// The same answers from each of them; kBest is what predictions take, the others are for tests.
-enum class Road { kBest, kSliced, kKeyed, kWalked };
+enum class Road { kBest, kSliced, kClumped, kKeyed, kWalked };
+
+struct ScoreConsumer;
 
 /// What becomes of the sum of the trees.
 struct Finish {
@@ -67,10 +70,19 @@ class Predictor {
     void pass(const Columns& columns, const Consumer& consumer, int n_threads, Road road) const;
     template <class Consumer>
     void pass_by_keys(const Columns& columns, const Consumer& consumer, int n_threads) const;
+    void pass_by_clumps(const Columns& columns, const ScoreConsumer& consumer, int n_threads) const;
     Road choose(std::size_t n_rows, Road road) const;
+
+    /// Looked at once, for it looks at every node.
+    struct FitsClumps {
+        explicit FitsClumps(const ForestArrays& forest) : yes(ClumpedForest::fits(forest)) {}
+        bool yes;
+    };
 
     const ForestArrays& forest_;
     Made<SlicedForest> sliced_;
+    Made<FitsClumps> fits_clumps_;
+    Made<ClumpedForest> clumped_;
     Made<KeyedForest<std::uint32_t, std::uint16_t>> small_keyed_;
     Made<KeyedForest<std::uint32_t, std::uint32_t>> narrow_keyed_;
     Made<KeyedForest<std::uint64_t, std::uint32_t>> wide_keyed_;

@@ -18,7 +18,7 @@ from spinney.model.forest import TreeSum, join_trees
 
 INSTRUCTION_SETS = ["portable", "avx2", "avx512"]
 INSTRUCTION_SETS = INSTRUCTION_SETS[: INSTRUCTION_SETS.index(_ext.best_isa()) + 1]
-ROADS = ["best", "sliced", "keyed", "walked"]
+ROADS = ["best", "sliced", "clumped", "keyed", "walked"]
 
 
 def bins_of_codes(forest):
@@ -219,3 +219,71 @@ def test_leaves_of_equal_value_keep_their_own_numbers():
     leaves = leaves_by(forest, X, "keyed")
     assert len(np.unique(leaves)) == forest[0].n_leaves
     assert np.array_equal(leaves, leaves_by(forest, X, "walked"))
+
+
+def deep_forest(X, seed, n_trees=3):
+    y = np.random.default_rng(seed).normal(size=(len(X), 2))
+    grown = [
+        DecisionTreeRegressor(min_samples_leaf=1, max_features=0.5, random_state=t).fit(X, y).model_
+        for t in range(n_trees)
+    ]
+    trees = join_trees([forest[0] for forest in grown], width=2)
+    one = grown[0]
+    return TreeForest.from_trees(
+        TreeSum(trees, np.array([0.5, -0.5])),
+        one.schema,
+        one.target,
+        [None] * X.shape[1],
+        output=one.output,
+        policy=one.policy,
+    )
+
+
+@pytest.mark.parametrize("n_features", [1, 16, 17, 32, 33, 64, 65])
+@pytest.mark.parametrize("any_missing", [False, True])
+def test_clumps_of_as_many_features_as_vectors_hold(n_features, any_missing):
+    """Keys of a row fill one, two or four vectors; where they do not fit, rows are walked."""
+    X = np.random.default_rng(n_features).normal(size=(1500, n_features)).astype(np.float32)
+    if any_missing:
+        X[np.random.default_rng(11).random(X.shape) < 0.05] = np.nan
+    forest = deep_forest(X, 12)
+    asked = np.unique(forest.arrays["feature"])
+    assert len(asked) == n_features + 1  # all of them, and leaves
+    assert np.diff(forest.arrays["tree_start"]).min() > 600
+    for some in (X[:1], X[:31], X[:200], X):
+        check_all_roads(forest, some, scores_by(forest, some, "walked"))
+    rows, bins = rows_of(forest, X[:20]), bins_of_codes(forest)
+    assert np.array_equal(scores_by(forest, X[:20], "clumped"), slow_scores(forest, rows, bins))
+
+
+def test_doubles_between_two_floats_find_their_side():
+    """Thresholds that are floats are asked by floats; a tree with another by doubles."""
+    rng = np.random.default_rng(13)
+    X = rng.normal(size=(1500, 2))
+    near = 1.0 + np.arange(600) * 2.0**-40  # neighbours without a float between them
+    X[:600, 0] = rng.permutation(near)
+    forest = deep_forest(X, 14)
+    asked = forest.arrays["feature"] >= 0
+    thresholds = forest.arrays["threshold"][asked]
+    narrow = thresholds.astype(np.float32).astype(np.float64) == thresholds
+    assert 100 < narrow.sum() < len(narrow) - 100
+    edges = thresholds[forest.arrays["feature"][asked] == 0]
+    some = np.zeros((3 * len(edges) + 4, 2))
+    some[:-4, 0] = np.r_[edges, np.nextafter(edges, -np.inf), np.nextafter(edges, np.inf)]
+    some[-4:, 0] = [1e300, -1e300, 1e-300, -1e-300]
+    some[:, 1] = rng.normal(size=len(some))
+    check_all_roads(forest, some, scores_by(forest, some, "walked"))
+    floats = DecisionTreeRegressor(min_samples_leaf=1).fit(X[600:], X[600:].sum(axis=1)).model_
+    check_all_roads(floats, some, scores_by(floats, some, "walked"))
+
+
+def test_one_leaf_and_chains_pass_as_clumps():
+    stump = DecisionTreeRegressor(max_depth=1).fit([[0.0], [1.0]], [0.0, 1.0]).model_
+    rows = np.linspace(-1, 2, 100)[:, None]
+    check_all_roads(stump, rows, scores_by(stump, rows, "walked"))
+    constant = DecisionTreeRegressor().fit([[0.0], [1.0]], [1.0, 1.0]).model_
+    check_all_roads(constant, rows, scores_by(constant, rows, "walked"))
+    grown = np.exp(0.05 * np.arange(700.0))  # every split takes the largest number away
+    chain = DecisionTreeRegressor(min_samples_leaf=1).fit(np.arange(700.0)[:, None], grown).model_
+    some = np.random.default_rng(15).uniform(-1, 701, size=(300, 1))
+    check_all_roads(chain, some, scores_by(chain, some, "walked"))

@@ -16,7 +16,8 @@ using spinney::check_forest;
 namespace {
 
 constexpr spinney::Road kRoads[] = {spinney::Road::kBest, spinney::Road::kSliced,
-                                    spinney::Road::kKeyed, spinney::Road::kWalked};
+                                    spinney::Road::kClumped, spinney::Road::kKeyed,
+                                    spinney::Road::kWalked};
 
 /// By every road and instruction set, all of which must agree.
 void raw_scores(const Forest& forest, const spinney::Columns& columns, std::vector<double>& scores,
