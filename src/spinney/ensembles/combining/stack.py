@@ -36,6 +36,7 @@ from spinney.ensembles.combining.targets import (
 )
 from spinney.ensembles.parameters import Boolean, Checked, Choice, Integer, Jobs, Rule, either
 from spinney.ensembles.routing import is_routed, sliced
+from spinney.ensembles.row_keys import keys_for
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -82,7 +83,8 @@ class Stacking(TransformerMixin, FiledStack):
         rows = said.rows
         columns = said.columns if rows is None else [own[rows] for own in said.columns]
         meta = self._joined(columns, given.rows.X, rows)
-        parameters = sliced(given.final_parameters, given.rows.n_rows, rows)
+        keys = keys_for(final, {"groups": given.groups, "time": given.time})
+        parameters = sliced({**given.final_parameters, **keys}, given.rows.n_rows, rows)
         y = given.rows.y if rows is None else given.rows.y[rows]
         if self.passthrough:
             names = self.get_feature_names_out().tolist()
@@ -258,7 +260,7 @@ class ClassStack(ClassifierMixin, Stacking):
         groups, time : n labels, n sortable keys, optional
             How ``cv`` divides rows: no group is divided, and members are asked about what comes
             after the rows they learnt from; rows that nobody is asked about do not train the
-            final estimator. Committees among the members get both, too.
+            final estimator. Whoever divides rows inside gets both.
         **fit_params
             With scikit-learn's metadata routing: for the members that ask for it.
 

@@ -170,7 +170,7 @@ class VotingClassifier(ClassifierMixin, Voting):
             A weight of k counts as the row k times; rows of weight 0 are as if absent. Members
             that take no weights are refused.
         groups, time : n labels, n sortable keys, optional
-            For members that divide rows: stacks.
+            For members that divide rows, such as stacks.
         **fit_params
             With scikit-learn's metadata routing: for the members that ask for it.
 

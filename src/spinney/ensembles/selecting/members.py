@@ -13,6 +13,7 @@ from spinney.ensembles.combining.jobs import take_rows
 from spinney.ensembles.combining.members import takes_shared_rows
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import Reading
+from spinney.ensembles.row_keys import keys_for
 from spinney.ensembles.selecting.setting_aside import Side
 from spinney.ensembles.sharing import SharedTable
 from spinney.ensembles.side_by_side import done_in_order
@@ -21,7 +22,7 @@ from spinney.errors import InvalidInput, InvalidParameter, WeakLearnerFailed, sh
 from spinney.model.answers import as_members_take, member_answers
 from spinney.progress import Progress
 from spinney.randomness import Stream, random_bits
-from spinney.typing import AnyArray, FloatArray, TableLike
+from spinney.typing import AnyArray, FloatArray, IntArray, TableLike
 
 NEEDED = ("fit", "predict", "get_params")
 """Methods of a member."""
@@ -57,21 +58,36 @@ class GivenRows:
     """(n_rows,): labels or numbers of the user."""
     weights: FloatArray | None
     """None: all 1."""
+    groups: AnyArray | None = None
+    """Codes."""
+    time: IntArray | None = None
+    """Ranks: equal times, equal ranks."""
 
     @classmethod
-    def of(cls, X: TableLike, reading: Reading) -> "GivenRows":
-        """Keep the rows that were read."""
+    def of(
+        cls,
+        X: TableLike,
+        reading: Reading,
+        groups: AnyArray | None = None,
+        time: IntArray | None = None,
+    ) -> "GivenRows":
+        """Keep the rows that were read; ``groups`` and ``time`` are of those."""
         given = table_for_members(X)
         kept = given if reading.kept is None else _safe_indexing(given, reading.kept)
         labels = reading.y.reshape(-1)
         if reading.target.classes is not None:
             labels = reading.target.classes[labels.astype(np.int64)]
-        return cls(kept, labels, reading.weights)
+        return cls(kept, labels, reading.weights, groups, time)
 
     def take(self, rows: AnyArray) -> "GivenRows":
         """Choose some of the rows."""
-        weights = None if self.weights is None else self.weights[rows]
-        return GivenRows(take_rows(self.X, rows), self.labels[rows], weights)
+        return GivenRows(
+            take_rows(self.X, rows),
+            self.labels[rows],
+            None if self.weights is None else self.weights[rows],
+            None if self.groups is None else self.groups[rows],
+            None if self.time is None else self.time[rows],
+        )
 
     def shared(self) -> "GivenRows":
         """Give the same rows as those of one table that is read, binned and ranked once."""
@@ -201,7 +217,9 @@ def with_own_threads(fitted: Member, given: Member) -> Member:
 def fit_member(member: Member, rows: GivenRows) -> Any:
     """Fit a member to rows; gives the estimator."""
     estimator = member.estimator
-    given = {} if rows.weights is None else {"sample_weight": rows.weights}
+    given: dict[str, Any] = keys_for(estimator, {"groups": rows.groups, "time": rows.time})
+    if rows.weights is not None:
+        given["sample_weight"] = rows.weights
     try:
         estimator.fit(rows.X, rows.labels, **given)
     except Exception as error:

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from spinney.ensembles.estimator import Learner
+from spinney.ensembles.row_keys import keys_for
 from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.uncertain.rows import GivenRows
 from spinney.errors import InvalidInput
@@ -42,10 +43,11 @@ def fit_members(
 
 
 def _fit(member: Any, rows: GivenRows, part: AnyArray) -> Any:
+    given: dict[str, Any] = keys_for(member, rows.keys_of(part))
     weights = rows.weights_of(part)
-    if weights is None:
-        return member.fit(rows.table(part), rows.y[part])
-    return member.fit(rows.table(part), rows.y[part], sample_weight=weights)
+    if weights is not None:
+        given["sample_weight"] = weights
+    return member.fit(rows.table(part), rows.y[part], **given)
 
 
 def _seeded(estimator: Any, seed: int, number: int) -> Any:
