@@ -31,6 +31,7 @@ from spinney.ensembles.forests.growing import CELLS_AT_ONCE, portions
 from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import Tally
 from spinney.ensembles.forests.row_order import groups_by_content, rows_digest, target_keys
+from spinney.ensembles.one_class import telling_of_one_class
 from spinney.ensembles.routing import sliced, takes_weights
 from spinney.ensembles.row_keys import keys_for
 from spinney.ensembles.side_by_side import done_in_order
@@ -195,7 +196,8 @@ def fit_member(
         member.fit(own, y, sample_weight=task.weights, **task.given)
     else:
         rows = np.repeat(np.arange(len(task.weights)), task.weights.astype(np.int64))
-        member.fit(_safe_indexing(own, rows), y[rows], **sliced(task.given, len(y), rows))
+        with telling_of_one_class(member, y[rows], "the rows that a member drew"):
+            member.fit(_safe_indexing(own, rows), y[rows], **sliced(task.given, len(y), rows))
     if not len(task.unseen):
         return member, np.empty((0, question.target.n_outputs))
     asked = _safe_indexing(X, task.unseen)

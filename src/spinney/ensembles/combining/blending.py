@@ -29,6 +29,8 @@ BLEND_RULES: Mapping[str, Rule] = {
     "random_state": Seed(),
 }
 
+_NOT_HELD_OUT = "the rows that are not held out"
+
 
 class Blending(Stacking):
     """Base of the blends: a stack with one split."""
@@ -44,7 +46,10 @@ class Blending(Stacking):
         held = self._held_out(given)
         train = np.flatnonzero(~held)
         held = np.flatnonzero(held)
-        jobs = [replace(job, train=train) for job in self._full_jobs(given, members)]
+        jobs = [
+            replace(job, train=train, where=_NOT_HELD_OUT)
+            for job in self._full_jobs(given, members)
+        ]
         self._keep_members(members, run_jobs(jobs, self.n_jobs, verbose=self.verbose))
         self.stack_method_ = methods_of(members, self.stack_method)
         columns = []

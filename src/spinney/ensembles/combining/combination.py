@@ -216,9 +216,19 @@ class Combination(Compilable, Calibratable, MetaEstimatorMixin, _BaseComposition
     def _full_jobs(self, given: Given, members: list[tuple[str, Any]]) -> list[Job]:
         """Make the fits on all rows."""
         return [
-            Job(member, given.rows.source(member), given.rows.y, given.parameters[name])
+            Job(
+                member,
+                given.rows.source(member),
+                given.rows.y,
+                given.parameters[name],
+                names=self._code_names(),
+            )
             for name, member in present(members)
         ]
+
+    def _code_names(self) -> AnyArray | None:
+        """Give the labels that members know as codes; None: they know labels, or numbers."""
+        return None
 
     def _fit_all(self, given: Given, members: list[tuple[str, Any]], n_jobs: int | None) -> None:
         """Fit every member on all rows."""

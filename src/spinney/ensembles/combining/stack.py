@@ -34,6 +34,7 @@ from spinney.ensembles.combining.targets import (
     read_column,
     read_many_labels,
 )
+from spinney.ensembles.one_class import telling_of_one_class
 from spinney.ensembles.parameters import Boolean, Checked, Choice, Integer, Jobs, Rule, either
 from spinney.ensembles.routing import is_routed, sliced
 from spinney.ensembles.row_keys import keys_for
@@ -86,11 +87,13 @@ class Stacking(TransformerMixin, FiledStack):
         keys = keys_for(final, {"groups": given.groups, "time": given.time})
         parameters = sliced({**given.final_parameters, **keys}, given.rows.n_rows, rows)
         y = given.rows.y if rows is None else given.rows.y[rows]
-        if self.passthrough:
-            names = self.get_feature_names_out().tolist()
-            self.final_estimator_ = fit_final(final, meta, y, parameters, names)
-        else:
-            self.final_estimator_ = fit_member(final, meta, y, parameters)
+        where = "the rows that the final estimator learns from"
+        with telling_of_one_class(final, y, where, self._code_names()):
+            if self.passthrough:
+                names = self.get_feature_names_out().tolist()
+                self.final_estimator_ = fit_final(final, meta, y, parameters, names)
+            else:
+                self.final_estimator_ = fit_member(final, meta, y, parameters)
         self._finish(said, given)
 
     def _hear(self, given: Given, members: list[tuple[str, Any]]) -> OutOfFold:
@@ -289,6 +292,9 @@ class ClassStack(ClassifierMixin, Stacking):
 
     def _answers(self) -> Answers:
         return Answers(self._member_classes)
+
+    def _code_names(self) -> AnyArray | None:
+        return None if self._many is not None else np.asarray(self.classes_)
 
     def _default_final(self) -> Any:
         return LogisticRegression()

@@ -199,6 +199,9 @@ class VotingClassifier(ClassifierMixin, Voting):
             self._check_probabilities()
         self.le_ = LabelEncoder().fit(self.classes_)
 
+    def _code_names(self) -> AnyArray | None:
+        return np.asarray(self.classes_)
+
     def _check_probabilities(self) -> None:
         for name, member in present(read_members(self, self._task)):
             if hasattr(member, "predict") and not hasattr(member, "predict_proba"):

@@ -82,8 +82,8 @@ class Hearing:
             return self._held_out(float(cv))
         pairs = fold_pairs(cv, self.reading, self.rows.groups, self.rows.time)
         tasks = [
-            (self.prepared(number), self._rows_of(number), *pair, self._classes)
-            for pair in pairs
+            (self.prepared(number), self._rows_of(number), (fold, *pair), self._classes)
+            for fold, pair in enumerate(pairs)
             for number in range(len(self.members))
         ]
         said = run_all(_fold_answers, tasks, self.n_jobs)
@@ -162,9 +162,14 @@ class Hearing:
 
 
 def _fold_answers(
-    member: Member, rows: GivenRows, train: AnyArray, test: AnyArray, classes: AnyArray | None
+    member: Member,
+    rows: GivenRows,
+    fold: tuple[int, AnyArray, AnyArray],
+    classes: AnyArray | None,
 ) -> FloatArray:
-    fitted = Member(member.name, fit_member(member, rows.take(train)))
+    number, train, test = fold
+    where = f"the rows that fold {number} of cv learns from"
+    fitted = Member(member.name, fit_member(member, rows.take(train), where))
     return ask_member(fitted, rows.take(test).X, classes)
 
 

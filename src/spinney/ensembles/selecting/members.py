@@ -13,6 +13,7 @@ from spinney.ensembles.combining.jobs import take_rows
 from spinney.ensembles.combining.members import takes_shared_rows
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import Reading
+from spinney.ensembles.one_class import telling_of_one_class
 from spinney.ensembles.row_keys import keys_for
 from spinney.ensembles.selecting.setting_aside import Side
 from spinney.ensembles.sharing import SharedTable
@@ -214,14 +215,15 @@ def with_own_threads(fitted: Member, given: Member) -> Member:
     return fitted
 
 
-def fit_member(member: Member, rows: GivenRows) -> Any:
-    """Fit a member to rows; gives the estimator."""
+def fit_member(member: Member, rows: GivenRows, where: str = "the rows that it was given") -> Any:
+    """Fit a member to rows, which are ``where`` in words; gives the estimator."""
     estimator = member.estimator
     given: dict[str, Any] = keys_for(estimator, {"groups": rows.groups, "time": rows.time})
     if rows.weights is not None:
         given["sample_weight"] = rows.weights
     try:
-        estimator.fit(rows.X, rows.labels, **given)
+        with telling_of_one_class(estimator, rows.labels, where):
+            estimator.fit(rows.X, rows.labels, **given)
     except Exception as error:
         raise WeakLearnerFailed(
             f"The member {member} could not be fitted to {len(rows.labels)} rows: "
