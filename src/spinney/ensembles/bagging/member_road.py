@@ -193,7 +193,8 @@ def fit_member(
     set_random_states(member, task.seed)
     own = columns_of(X, task.features)
     if task.is_weighed:
-        member.fit(own, y, sample_weight=task.weights, **task.given)
+        with telling_of_one_class(member, y[task.weights > 0], "the rows that a member drew"):
+            member.fit(own, y, sample_weight=task.weights, **task.given)
     else:
         rows = np.repeat(np.arange(len(task.weights)), task.weights.astype(np.int64))
         with telling_of_one_class(member, y[rows], "the rows that a member drew"):

@@ -103,7 +103,14 @@ class Blending(Stacking):
     def _unit_bits(self, given: Given) -> AnyArray:
         """Give bits to what is held out together: groups, or rows that are the same."""
         if given.groups is not None:
-            return read_codes(given.groups, given.rows.n_rows, "groups").astype(np.uint64)
+            codes = read_codes(given.groups, given.rows.n_rows, "groups")
+            if not codes.any():
+                raise InvalidInput(
+                    f"All {given.rows.n_rows} rows are of one group: {type(self).__name__} fits "
+                    "members on some groups and the final estimator on others. Give rows of two "
+                    "groups at least, or leave groups out."
+                )
+            return codes.astype(np.uint64)
         try:
             bits = given.rows.shared().content_bits()
         except (InvalidInput, InvalidInputType):  # a table only its members can read

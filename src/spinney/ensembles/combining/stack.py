@@ -301,9 +301,10 @@ class ClassStack(ClassifierMixin, Stacking):
 
     def _make_final(self, n_members: int) -> Any:
         if self.final_estimator is None and len(self.classes_) == 1:
+            alone = np.asarray(self.classes_).tolist()[0]
             raise InvalidInput(
-                f"y has one class only, {self.classes_[0]!r}, and the default final estimator "
-                "needs two. Give rows of another class, or final_estimator='simplex'."
+                f"y has one class only, {alone!r}, and the default final estimator needs two. Give "
+                "rows of another class, or final_estimator='simplex'."
             )
         return super()._make_final(n_members)
 

@@ -219,7 +219,7 @@ class EnsembleSelection(FiledSelection, Estimator):
                 f"cv='prefit' of {name} needs fitted members. Give estimators=[(name, fitted), …]."
             )
         given = self._default_library() if self.estimators is None else self.estimators
-        members = named_members(given, name)
+        members = named_members(given, name, self.get_params(deep=False))
         check_task(members, name, classes=self._task == "classification")
         return members
 

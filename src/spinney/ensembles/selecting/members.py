@@ -1,6 +1,6 @@
 """Members of any kind: checked, seeded, fitted, asked."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,13 @@ from spinney.ensembles.selecting.setting_aside import Side
 from spinney.ensembles.sharing import SharedTable
 from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.weak.checks import gives_classes
-from spinney.errors import InvalidInput, InvalidParameter, WeakLearnerFailed, shorten
+from spinney.errors import (
+    InvalidInput,
+    InvalidParameter,
+    SpinneyError,
+    WeakLearnerFailed,
+    shorten,
+)
 from spinney.model.answers import as_members_take, member_answers
 from spinney.progress import Progress
 from spinney.randomness import Stream, random_bits
@@ -113,8 +119,11 @@ def table_for_members(X: TableLike) -> Any:
     return np.asarray(X) if is_like_an_array else as_members_take(X)
 
 
-def named_members(given: Any, owner: str) -> list[Member]:
-    """Read a list of (name, estimator) pairs, or of estimators, which are then called by class."""
+def named_members(given: Any, owner: str, taken: Container[str] = ()) -> list[Member]:
+    """Read a list of (name, estimator) pairs, or of estimators, which are then called by class.
+
+    ``taken``: names of parameters, which members may not have.
+    """
     if isinstance(given, str | bytes) or not isinstance(given, Sequence) or not len(given):
         raise InvalidParameter(
             f"{owner} needs a list of (name, estimator) pairs with at least one member, got "
@@ -133,6 +142,12 @@ def named_members(given: Any, owner: str) -> list[Member]:
     if twice:
         raise InvalidParameter(
             f"{owner} has several members called {shorten(twice)}. Give each a name of its own."
+        )
+    conflicts = sorted(name for name in names if name in taken)
+    if conflicts:
+        raise InvalidParameter(
+            f"{owner} has members called {shorten(conflicts)}, and parameters of the same name. "
+            "Give the members other names."
         )
     return members
 
@@ -225,9 +240,10 @@ def fit_member(member: Member, rows: GivenRows, where: str = "the rows that it w
         with telling_of_one_class(estimator, rows.labels, where):
             estimator.fit(rows.X, rows.labels, **given)
     except Exception as error:
+        is_told = isinstance(error, SpinneyError)
+        said = str(error) if is_told else f"{type(error).__name__}: {error}"
         raise WeakLearnerFailed(
-            f"The member {member} could not be fitted to {len(rows.labels)} rows: "
-            f"{type(error).__name__}: {error}"
+            f"The member {member} could not be fitted to {len(rows.labels)} rows: {said}"
         ) from error
     return estimator
 
