@@ -1,10 +1,11 @@
 """Groups and times of rows, handed on to those that divide rows inside another estimator."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from spinney.ensembles.routing import is_routed
 from spinney.typing import AnyArray
@@ -41,24 +42,42 @@ def keys_for(member: Any, keys: Mapping[str, AnyArray | None]) -> dict[str, AnyA
     while isinstance(last, Pipeline):
         name, last = last.steps[-1]
         prefix += f"{name}__"
-    if not is_routed():
-        _warn_of_hidden(last, [name for name in there if name not in wanted])
+    if not hasattr(member, "_keys_wanted"):
+        inside = list(_inside(last))
+        for name in there:
+            if name not in wanted:
+                _warn_of_hidden(member, inside, name)
     return {f"{prefix}{name}": there[name] for name in wanted if name in there}
 
 
-def _warn_of_hidden(member: Any, lost: Iterable[str]) -> None:
+def _inside(member: Any) -> Iterator[Any]:
+    """Give an estimator, and all in it."""
+    yield member
+    if hasattr(member, "get_params") and not isinstance(member, type):
+        yield from member.get_params(deep=True).values()
+
+
+def _warn_of_hidden(member: Any, inside: Iterable[Any], name: str) -> None:
     """Warn of keys that a member hands on to nobody, though somebody in it divides rows."""
-    if hasattr(member, "_keys_wanted") or not hasattr(member, "get_params"):
+    hidden = next((one for one in inside if name in keys_wanted(one)), None)
+    if hidden is None or (is_routed() and _has_said(hidden, name)):
         return
-    inside = member.get_params(deep=True).values()
-    for name in lost:
-        hidden = next((one for one in inside if name in keys_wanted(one)), None)
-        if hidden is not None:
-            warnings.warn(
-                f"{type(hidden).__name__} in {type(member).__name__} divides rows, and "
-                f"{type(member).__name__}.fit hands {name} on to nobody: there rows are divided as "
-                f"if no {name} were given. Take it without {type(member).__name__}, or let it "
-                "divide no rows.",
-                UserWarning,
-                stacklevel=3,
-            )
+    who = type(hidden).__name__
+    remedy = (
+        f"Say with set_fit_request({name}=...) of {who} whether it is given them."
+        if is_routed()
+        else f"Take it without {type(member).__name__}, or let it divide no rows."
+    )
+    warnings.warn(
+        f"{who} in {type(member).__name__} divides rows, and {type(member).__name__}.fit hands "
+        f"{name} on to nobody: there rows are divided as if no {name} were given. {remedy}",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _has_said(hidden: Any, name: str) -> bool:
+    """Tell whether somebody said for scikit-learn's routing that he takes a key, or does not."""
+    routing = get_routing_for_object(hidden)
+    own = getattr(routing, "_self_request", routing)
+    return own is not None and own.fit.requests.get(name) is not None

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -273,3 +274,19 @@ def test_bumping_draws_blocks_of_times_with_all_their_rows():
         assert (counts > 0).all()
         lengths += [len(run) for run in np.split(drawn, np.flatnonzero(np.diff(drawn) > 1) + 1)]
     assert np.mean(lengths) >= 4  # the cube root of 60, and some of them meet
+
+
+def test_routing_asks_who_is_hidden_whether_keys_are_wanted():
+    for request, n_warnings in ((None, 1), (True, 0), (False, 0)):
+        with config_context(enable_metadata_routing=True):
+            inner = spinney.CalibratedClassifier(CLASSES, cv=3)
+            if request is not None:
+                inner.set_fit_request(groups=request)
+            HEARD.clear()
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                vote = spinney.VotingClassifier([("inner", make_pipeline(inner))])
+                vote.fit(X, LABELS, groups=GROUPS)
+        assert sum("set_fit_request(groups=...)" in str(one.message) for one in told) == n_warnings
+        divided = [np.isin(asked[:, 0], learnt[:, 0]).any() for learnt, asked in HEARD]
+        assert any(divided) == (request is not True)
