@@ -53,7 +53,7 @@ class Job:
             raise InvalidParameter(
                 f"sampler={name!r} divides groups between bags and the rows that are left out of "
                 "them, so that what is told out of bag would not hold for new groups. Set "
-                "sampler='group', or oob_score=False."
+                "sampler='group', or ask for nothing out of bag."
             )
         groups = None if "groups" in of_members else groups
         time = None if "time" in of_members else time

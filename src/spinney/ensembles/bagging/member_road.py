@@ -27,11 +27,11 @@ from spinney.ensembles.bagging.samplers import (
     weights_of_bags,
 )
 from spinney.ensembles.estimator import Estimator
+from spinney.ensembles.failing_fits import telling_where
 from spinney.ensembles.forests.growing import CELLS_AT_ONCE, portions
 from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import Tally
 from spinney.ensembles.forests.row_order import groups_by_content, rows_digest, target_keys
-from spinney.ensembles.one_class import telling_of_one_class
 from spinney.ensembles.routing import sliced, takes_weights
 from spinney.ensembles.row_keys import keys_for
 from spinney.ensembles.side_by_side import done_in_order
@@ -193,11 +193,11 @@ def fit_member(
     set_random_states(member, task.seed)
     own = columns_of(X, task.features)
     if task.is_weighed:
-        with telling_of_one_class(member, y[task.weights > 0], "the rows that a member drew"):
+        with telling_where(member, y[task.weights > 0], "the rows that a member drew"):
             member.fit(own, y, sample_weight=task.weights, **task.given)
     else:
         rows = np.repeat(np.arange(len(task.weights)), task.weights.astype(np.int64))
-        with telling_of_one_class(member, y[rows], "the rows that a member drew"):
+        with telling_where(member, y[rows], "the rows that a member drew"):
             member.fit(_safe_indexing(own, rows), y[rows], **sliced(task.given, len(y), rows))
     if not len(task.unseen):
         return member, np.empty((0, question.target.n_outputs))

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from spinney.ensembles.combining.members import Answers, fit_member, takes_shared_rows
-from spinney.ensembles.one_class import telling_of_one_class
+from spinney.ensembles.failing_fits import telling_where
 from spinney.ensembles.routing import sliced
 from spinney.ensembles.sharing import SharedTable, TableRows
 from spinney.ensembles.side_by_side import done_in_order
@@ -77,7 +77,7 @@ class Job:
         y = self.y if self.train is None else self.y[self.train]
         parameters = sliced(self.parameters, len(self.y), self.train)
         X, member = take_rows(self.X, self.train), clone(self.member)
-        with telling_of_one_class(member, y, self.where, self.names):
+        with telling_where(member, y, self.where, self.names):
             fit_member(member, X, y, parameters)
         if self.test is None:
             return member

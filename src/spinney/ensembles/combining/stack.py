@@ -34,7 +34,7 @@ from spinney.ensembles.combining.targets import (
     read_column,
     read_many_labels,
 )
-from spinney.ensembles.one_class import telling_of_one_class
+from spinney.ensembles.failing_fits import telling_where
 from spinney.ensembles.parameters import Boolean, Checked, Choice, Integer, Jobs, Rule, either
 from spinney.ensembles.routing import is_routed, sliced
 from spinney.ensembles.row_keys import keys_for
@@ -88,7 +88,7 @@ class Stacking(TransformerMixin, FiledStack):
         parameters = sliced({**given.final_parameters, **keys}, given.rows.n_rows, rows)
         y = given.rows.y if rows is None else given.rows.y[rows]
         where = "the rows that the final estimator learns from"
-        with telling_of_one_class(final, y, where, self._code_names()):
+        with telling_where(final, y, where, self._code_names()):
             if self.passthrough:
                 names = self.get_feature_names_out().tolist()
                 self.final_estimator_ = fit_final(final, meta, y, parameters, names)

@@ -89,7 +89,7 @@ class GradientBoosting(BoostedAnswers):
             weights count in the score only, and class weights do not.
         groups, time : n labels, n sortable keys, optional
             How ``early_stopping="cv"`` divides rows: no group is divided, and nothing is learnt
-            from the future.
+            from the future. (Rows that ``early_stopping=True`` holds out are drawn one by one.)
         callbacks : callable or list of callables, optional
             Called after every round with a view of it: ``round``, ``train_score``,
             ``validation_score``, ``seconds``, and ``model``, which is made when it is asked for.

@@ -12,8 +12,8 @@ from sklearn.utils.validation import has_fit_parameter
 from spinney.ensembles.combining.jobs import take_rows
 from spinney.ensembles.combining.members import takes_shared_rows
 from spinney.ensembles.estimator import Estimator
+from spinney.ensembles.failing_fits import telling_where
 from spinney.ensembles.fitting import Reading
-from spinney.ensembles.one_class import telling_of_one_class
 from spinney.ensembles.row_keys import keys_for
 from spinney.ensembles.selecting.setting_aside import Side
 from spinney.ensembles.sharing import SharedTable
@@ -237,7 +237,7 @@ def fit_member(member: Member, rows: GivenRows, where: str = "the rows that it w
     if rows.weights is not None:
         given["sample_weight"] = rows.weights
     try:
-        with telling_of_one_class(estimator, rows.labels, where):
+        with telling_where(estimator, rows.labels, where):
             estimator.fit(rows.X, rows.labels, **given)
     except Exception as error:
         is_told = isinstance(error, SpinneyError)

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from spinney.ensembles.estimator import Learner
-from spinney.ensembles.one_class import telling_of_one_class
+from spinney.ensembles.failing_fits import telling_where
 from spinney.ensembles.row_keys import keys_for
 from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.uncertain.rows import GivenRows
@@ -51,7 +51,7 @@ def _fit(member: Any, rows: GivenRows, part: AnyArray, where: str) -> Any:
     weights = rows.weights_of(part)
     if weights is not None:
         given["sample_weight"] = weights
-    with telling_of_one_class(member, rows.y[part], where):
+    with telling_where(member, rows.y[part], where):
         return member.fit(rows.table(part), rows.y[part], **given)
 
 

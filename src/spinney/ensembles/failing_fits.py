@@ -1,4 +1,4 @@
-"""What is told where a classifier is given rows of one class and cannot learn from them."""
+"""What is told where a member cannot be fitted: to which rows, and if they are of one class."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,21 +19,25 @@ class OneClass(InvalidInput):
 
 
 @contextmanager
-def telling_of_one_class(
+def telling_where(
     member: Any, y: AnyArray, where: str, names: AnyArray | None = None
 ) -> Iterator[None]:
-    """Tell which class it is and where, if a fit fails on rows of one class.
+    """Tell where a fit failed, and which class it was if it failed on rows of one class.
 
     Parameters
     ----------
     member : who is fitted
     y : what its rows are: labels, or codes of ``names``
-    where : which rows they are, to finish "there is one class among …"
+    where : which rows they are, to finish "there is one class among …"; errors of ours get it as a
+        note: what they say of rows is said of these
     """
     try:
         yield
     except Exception as error:
         if isinstance(error, SpinneyError) and not isinstance(error, OneClass):
+            error.add_note(
+                f"While {type(member).__name__} was fitted to {where} ({len(y)} of them)."
+            )
             raise
         is_one = np.ndim(y) == 1 and len(y) and bool((y == y[0]).all())
         if not is_one or not is_classifier(member):
