@@ -70,6 +70,10 @@ def read_folds(
     codes = None if groups is None else read_codes(groups, n_rows, "groups")
     ranks = None if time is None else read_ranks(time, n_rows)
     splitter = _splitter(cv, stratified, ranks is not None)
+    if isinstance(splitter, TimeFolds) and splitter.time is not None and ranks is None:
+        ranks = _own_ranks(splitter.time, n_rows, kept)
+    elif kept is not None and len(getattr(splitter, "test_fold", ())) == len(kept):
+        splitter = list(splitter.split())  # scikit-learn's PredefinedSplit numbers rows, as pairs
     pairs = _pairs(splitter, y, X, (codes, ranks))
     if kept is not None and isinstance(splitter, list):
         given = [_read_fold(pair, number, len(kept)) for number, pair in enumerate(pairs)]
@@ -134,13 +138,16 @@ def nested_folds(
     y = np.asarray(y)
     codes = None if groups is None else read_codes(groups, len(y), "groups")
     ranks = None if time is None else read_ranks(time, len(y))
+    inner_ranks = ranks
+    if ranks is None and isinstance(inner, TimeFolds) and inner.time is not None:
+        inner_ranks = _own_ranks(inner.time, len(y), None)  # of all rows, as outer's are
     nested = []
     for train, test in read_folds(outer, y, groups=codes, time=ranks, stratified=stratified):
         within = read_folds(
             inner,
             y[train],
             groups=None if codes is None else codes[train],
-            time=None if ranks is None else ranks[train],
+            time=None if inner_ranks is None else inner_ranks[train],
             stratified=stratified,
         )
         nested.append(NestedFold(train, test, [(train[a], train[b]) for a, b in within]))
@@ -186,6 +193,23 @@ def _pairs(
                 "row, or use a splitter that needs none."
             ) from problem
         raise
+
+
+def _own_ranks(time: Any, n_rows: int, kept: AnyArray | None) -> IntArray:
+    """Read the times that a splitter was given: of all rows, or of those that are kept."""
+    n_given = n_rows if kept is None else len(kept)
+    is_of_all = np.shape(time)[:1] == (n_given,)
+    try:
+        ranks = read_ranks(time, n_given if is_of_all else n_rows)
+    except InvalidInput as error:
+        if "has the shape" not in str(error):
+            raise
+        raise InvalidInput(
+            f"cv=TimeFolds(time=...) is asked to divide {n_rows} rows, and its {error} Where an "
+            "estimator is fitted to some of the rows, such as a stack in a stack, give time to fit "
+            "in place of TimeFolds: then it goes with the rows."
+        ) from error
+    return ranks[kept] if kept is not None and is_of_all else ranks
 
 
 def _read_fold(pair: Any, number: int, n_rows: int) -> Fold:

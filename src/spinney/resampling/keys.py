@@ -7,11 +7,12 @@ of the same time go together.
 
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from spinney.data.keys import one_per_row, read_codes
 from spinney.errors import InvalidInput
-from spinney.typing import IntArray
+from spinney.typing import AnyArray, IntArray
 
 __all__ = ["read_codes", "read_ranks"]
 
@@ -19,7 +20,8 @@ __all__ = ["read_codes", "read_ranks"]
 def read_ranks(time: Any, n_rows: int, what: str = "time") -> IntArray:
     """Read one time per row as ranks 0, 1, ...: equal times, equal ranks.
 
-    Levels of an ordered pandas categorical are in the order that it has.
+    Levels of an ordered categorical are in the order that it has: of pandas, an Enum of polars, an
+    ordered dictionary of Arrow.
 
     Examples
     --------
@@ -38,8 +40,28 @@ def read_ranks(time: Any, n_rows: int, what: str = "time") -> IntArray:
 
 def _in_their_order(time: Any) -> Any:
     """Give the places of the levels of an ordered categorical, NaN for none; others as they are."""
+    known = nw.from_native(time, series_only=True, pass_through=True)
+    if isinstance(known, nw.Series):
+        time = known.to_native()
+        if known.implementation.is_polars() and known.dtype == nw.Enum:
+            return time.to_physical()
+    if hasattr(getattr(time, "dtype", None), "pyarrow_dtype"):  # pandas around Arrow
+        time = time.array.__arrow_array__()
+    kind: Any = getattr(time, "type", None)
+    if hasattr(kind, "index_type") and kind.ordered:
+        return _arrow_places(time)
     levels = getattr(time, "cat", time)  # of a column; a categorical has no such part
     if getattr(levels, "ordered", None) is not True or not hasattr(levels, "codes"):
         return time
     codes = np.asarray(levels.codes)
     return np.where(codes < 0, np.nan, codes)
+
+
+def _arrow_places(column: Any) -> AnyArray:
+    """Give the places of an Arrow dictionary's levels, NaN for none; parts may know others."""
+    chunks = column.unify_dictionaries().chunks if hasattr(column, "chunks") else [column]
+    places = [np.empty(0)]
+    for part in chunks:
+        lacks = np.asarray(part.dictionary_decode().is_null())
+        places.append(np.where(lacks, np.nan, np.asarray(part.indices, np.float64)))
+    return np.concatenate(places)

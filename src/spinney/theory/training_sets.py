@@ -1,6 +1,7 @@
 """Training sets that differ, and the points at which models fitted to them are compared."""
 
 import inspect
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
@@ -209,6 +210,8 @@ class FoldSets:
         for splits in self._rounds(n_sets, seed, groups, labels=labels):
             for train, test in splits:
                 rows, asked = _checked(train, test, n_rows)
+                if groups is not None:
+                    _check_groups(groups, rows, asked)
                 yield _part(self.X, self.y, rows, asked)
 
     def _rounds(
@@ -227,7 +230,10 @@ class FoldSets:
 
     def _split(self, groups: IntArray | None) -> list[Any]:
         try:
-            return list(self.cv.split(self.X, self.y, groups))
+            with warnings.catch_warnings():
+                # Folds are checked, whether or not their maker looked at groups.
+                warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+                return list(self.cv.split(self.X, self.y, groups))
         except (TypeError, ValueError) as problem:
             if groups is None and "groups" in str(problem):
                 raise InvalidInput(
@@ -311,6 +317,17 @@ def _group_codes(groups: Any, n_rows: int) -> IntArray:
 
 def _part(X: TableLike, y: Any, rows: IntArray, asked: IntArray) -> TrainingSet:
     return TrainingSet(_safe_indexing(X, rows), _safe_indexing(y, rows), asked)
+
+
+def _check_groups(groups: IntArray, rows: IntArray, asked: IntArray) -> None:
+    """Refuse a fold that divides a group, whoever made it."""
+    divided = np.isin(groups[asked], groups[rows])
+    if divided.any():
+        raise InvalidInput(
+            f"A fold of cv divides a group: it tests on row {int(asked[divided.argmax()])} and "
+            "learns from others of its group. Use a splitter that keeps groups whole, such as "
+            "scikit-learn's GroupKFold, a number of folds, or leave groups out."
+        )
 
 
 def _checked(train: Any, test: Any, n_rows: int) -> tuple[IntArray, IntArray]:

@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
 
 import spinney
 from spinney.errors import InvalidInput
+from spinney.theory import FoldSets
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -43,3 +45,22 @@ def test_a_missing_group_is_refused_with_its_row(estimator, missing):
 def test_a_number_and_its_text_are_two_groups(estimator):
     estimator.fit(X, LABELS, groups=np.array([1, "1"] * (N // 2), object))
     assert set(estimator.predict(X)) <= {0, 1}
+
+
+def test_one_group_cannot_be_held_out():
+    with pytest.raises(InvalidInput, match="All 60 rows are of one group: BlendingClassifier"):
+        spinney.BlendingClassifier(members()).fit(X, LABELS, groups=np.zeros(N))
+    weights = (np.arange(N) < 30).astype(float)
+    with pytest.raises(InvalidInput, match="All 30 rows are of one group"):
+        spinney.BlendingClassifier(members()).fit(X, LABELS, weights, groups=np.arange(N) // 30)
+
+
+@pytest.mark.parametrize(
+    "cv", [KFold(4, shuffle=True, random_state=0), [(np.arange(1, N), [0]), (np.arange(1, N), [0])]]
+)
+def test_training_sets_whose_folds_divide_groups_are_refused(cv):
+    sets = FoldSets(X, LABELS, cv=cv, groups=np.arange(N) // 2)
+    with pytest.raises(InvalidInput, match=r"divides a group: it tests on row \d+ and learns"):
+        list(sets.training_sets(1, 0, labels=True))
+    whole = FoldSets(X, LABELS, cv=KFold(4), groups=np.arange(N) // 15)
+    assert len(list(whole.training_sets(1, 0, labels=True))) == 4

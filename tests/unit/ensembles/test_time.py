@@ -1,14 +1,21 @@
 """``time=`` of every estimator that divides rows: nothing is learnt from what came later."""
 
+import itertools
+
+import narwhals as nw
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import PredefinedSplit
 
 import spinney
-from spinney.errors import InvalidInput
+from spinney.errors import InvalidInput, SpinneyError
 from spinney.io.save_load import from_bytes, to_bytes
-from spinney.resampling import TimeFolds
+from spinney.resampling import TimeFolds, nested_folds
 from spinney.resampling.keys import read_ranks
 
 RNG = np.random.default_rng(0)
@@ -222,3 +229,127 @@ def test_levels_of_an_ordered_categorical_are_in_its_order():
         assert read_ranks(time, 4).tolist() == [2, 0, 1, 0]
     with pytest.raises(InvalidInput, match=r"time.*row 1"):
         read_ranks(pd.Categorical(["Jan", None], ["Jan"], ordered=True), 2)
+
+
+ROWS_OF_DAYS = ["wed", "mon", "tue", "mon"]
+LEVELS = ["mon", "tue", "wed"]
+
+
+def _arrow(ordered, *lengths):
+    places, parts = [2, 0, 1, 0], []
+    for start, end in itertools.pairwise(lengths):
+        own = pa.array(places[start:end])
+        parts.append(pa.DictionaryArray.from_arrays(own, pa.array(LEVELS), ordered=ordered))
+    return pa.chunked_array(parts) if len(parts) > 1 else parts[0]
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        pl.Series(ROWS_OF_DAYS, dtype=pl.Enum(LEVELS)),
+        nw.from_native(pl.Series(ROWS_OF_DAYS, dtype=pl.Enum(LEVELS)), series_only=True),
+        _arrow(True, 0, 4),
+        _arrow(True, 0, 3, 4),
+        pa.table({"day": _arrow(True, 0, 1, 4)})["day"],
+        pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([_arrow(True, 0, 4)]))),
+    ],
+    ids=["enum", "narwhals", "array", "chunks", "column", "pandas"],
+)
+def test_levels_of_ordered_columns_of_other_libraries_are_in_their_order(time):
+    assert read_ranks(time, 4).tolist() == [2, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "time",
+    [pl.Series(ROWS_OF_DAYS[::-1], dtype=pl.Categorical), _arrow(False, 0, 4).take([3, 2, 1, 0])],
+    ids=["polars", "arrow"],
+)
+def test_levels_without_an_order_are_text(time):
+    assert read_ranks(time, 4).tolist() == [0, 1, 0, 2]
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        pl.Series(["wed", None, "mon"], dtype=pl.Enum(LEVELS)),
+        pa.DictionaryArray.from_arrays(pa.array([2, None, 0]), pa.array(LEVELS), ordered=True),
+        pa.DictionaryArray.from_arrays([2, 1, 0], pa.array(["mon", None, "wed"]), ordered=True),
+    ],
+    ids=["enum", "index", "level"],
+)
+def test_missing_levels_are_refused_with_their_row(time):
+    with pytest.raises(InvalidInput, match=r"time.*row 1"):
+        read_ranks(time, 3)
+
+
+LINES = [("one", LogisticRegression()), ("two", LogisticRegression(C=0.1))]
+LINE = LogisticRegression()
+BY_FOLDS = [
+    spinney.StackingClassifier(LINES),
+    spinney.WeightedVoteClassifier(LINES, weights="simplex"),
+    spinney.CalibratedClassifier(LINE),
+    spinney.ConformalClassifier(LINE),
+    spinney.EnsembleSelectionClassifier(LINES),
+    spinney.GradientBoostingClassifier(early_stopping="cv", random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", BY_FOLDS, ids=lambda model: type(model).__name__)
+def test_splitters_that_know_all_rows_leave_those_of_weight_0_out(model):
+    weights = (np.arange(N) % 5 != 2).astype(float)
+    left = weights > 0
+    places, labels = np.arange(N) % 3, (X[:, 1] > 0).astype(int)
+    for cv, same in (
+        (TimeFolds(3, time=DATES), TimeFolds(3, time=DATES[left])),
+        (PredefinedSplit(places), PredefinedSplit(places[left])),
+    ):
+        said = _said(model.set_params(cv=cv).fit(X, labels, weights))
+        again = model.set_params(cv=same).fit(X[left], labels[left], weights[left])
+        assert np.array_equal(said, _said(again))
+
+
+def _said(model):
+    if hasattr(model, "predict_proba"):
+        return model.predict_proba(X)
+    return model.predict_set(X).members if hasattr(model, "predict_set") else model.predict(X)
+
+
+def test_times_of_a_splitter_that_do_not_fit_say_what_to_do():
+    inner = spinney.StackingClassifier(CLASSES, LogisticRegression(), cv=TimeFolds(2, time=TIME))
+    outer = spinney.StackingClassifier([("inner", inner)], LogisticRegression(), cv=3)
+    with pytest.raises(InvalidInput, match=r"divide 40 rows.* \(60,\).*give time to fit"):
+        outer.fit(X, LABELS)
+    outer.fit(X, LABELS, time=TIME)
+
+
+def test_times_of_an_inner_splitter_are_those_of_all_rows():
+    for fold in nested_folds(3, TimeFolds(2, time=TIME), LABELS):
+        for train, test in fold.inner:
+            assert TIME[train].max() < TIME[test].min()
+
+
+@pytest.mark.parametrize(
+    ("model", "where"),
+    [
+        (spinney.StackingClassifier(LINES), "fold 0 of cv"),
+        (spinney.StackingClassifier([("vote", spinney.VotingClassifier(LINES))]), "fold 0 of cv"),
+        (spinney.SuperLearnerClassifier(LINES), "fold 0 of cv"),
+        (spinney.WeightedVoteClassifier(LINES, weights="simplex"), "fold 0 of cv"),
+        (spinney.BlendingClassifier(LINES, holdout=0.7), "not held out"),
+        (
+            spinney.BlendingClassifier(CLASSES, LogisticRegression(), holdout=0.2),
+            "final estimator learns",
+        ),
+        (spinney.CalibratedClassifier(LogisticRegression()), "fold 0 of cv"),
+        (spinney.ConformalClassifier(LogisticRegression()), "fold 0 of cv"),
+        (spinney.EnsembleSelectionClassifier(LINES), "fold 0 of cv"),
+    ],
+)
+def test_one_class_in_the_earliest_rows_is_told_with_its_name_and_place(model, where):
+    labels = np.array(["no", "yes"])[(np.arange(N) >= 40).astype(int)]
+    words = rf"class only, 'no', among .*{where}.*(LogisticReg|VotingClass).*fewer folds"
+    if "final" in where:
+        words = words.replace("'no'", "'yes'")
+    with pytest.raises(ValueError, match=words) as told:
+        model.fit(X, labels, time=np.arange(N))
+    assert isinstance(told.value, SpinneyError)

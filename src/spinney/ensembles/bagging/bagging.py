@@ -18,6 +18,7 @@ from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.forests.bag_keeper import BagKeeper
 from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import MedianTally, Tally
+from spinney.ensembles.forests.rows import keys_of_sampler
 from spinney.ensembles.forests.warm_start import check_same_draw
 from spinney.ensembles.parameters import (
     BaseLearner,
@@ -32,6 +33,7 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.ensembles.routing import one_member_router, to_members
+from spinney.ensembles.row_keys import KEYS, keys_wanted
 from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.uncertain.out_of_bag import OutOfBagCalibration
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
@@ -91,6 +93,7 @@ class Bagging(OutOfBagCalibration, BagKeeper):
     """How answers were joined in fit; None: an old file does not tell."""
     aggregation: str
     estimator: Any
+    sampler: Any
     n_estimators: int
     oob_score: bool
     warm_start: bool
@@ -119,7 +122,8 @@ class Bagging(OutOfBagCalibration, BagKeeper):
             are no whole numbers are chances of a bootstrap; without replacement, and with other
             samplers, members weigh what they draw.
         groups : n labels, optional
-            For ``sampler="group"``: rows of a group are drawn together.
+            For ``sampler="group"``: rows of a group are drawn together. And, with ``time``, for
+            members that divide rows themselves, such as stacks.
         time : n sortable keys, optional
             For ``sampler="block"``: blocks are of consecutive times, each with all its rows, and
             ``block_length`` counts times. Without it rows stand in the order of time.
@@ -154,6 +158,10 @@ class Bagging(OutOfBagCalibration, BagKeeper):
             self._keep_out_of_bag(tally)
             self._calibrate_with(self._known.spread(tally.answers()), work.y, work.row_weights)
         return self
+
+    def _keys_wanted(self) -> tuple[str, ...]:
+        wanted = {*keys_of_sampler(self.sampler), *keys_wanted(self.estimator_)}
+        return tuple(name for name in KEYS if name in wanted)
 
     @property
     def estimator_(self) -> Any:

@@ -21,6 +21,7 @@ from spinney.ensembles.forests.growing import join_grown, parts_of
 from spinney.ensembles.forests.row_order import row_keys
 from spinney.ensembles.parameters import Integer, Real, Rule
 from spinney.ensembles.routing import one_member_router, to_members
+from spinney.ensembles.row_keys import keys_wanted
 from spinney.errors import InvalidModel
 from spinney.model import Model, TreeForest
 from spinney.model.forest import Output, narrowest
@@ -178,6 +179,9 @@ class IteratedBaggingRegressor(RegressorMixin, Estimator):
         self.stage_losses_ = np.array(losses)
         self._keep_out_of_bag(targets, rests[n_kept - 1], weights)
         return self
+
+    def _keys_wanted(self) -> tuple[str, ...]:
+        return keys_wanted(self._stage(0))
 
     def _read(
         self, X: TableLike, y: Any, sample_weight: Any, *, by_time: bool

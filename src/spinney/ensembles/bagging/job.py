@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from spinney.ensembles.forests.rows import check_keys, key_codes
+from spinney.ensembles.forests.rows import check_keys, key_codes, keys_of_sampler
+from spinney.ensembles.row_keys import keys_wanted
 from spinney.errors import InvalidParameter
 from spinney.randomness import Stream, random_bits
 from spinney.resampling.feature_draws import FeatureDraws
@@ -47,6 +48,15 @@ class Job:
     ) -> "LabelReader":
         """Give a reader of strata, groups or times."""
         name = sampler if isinstance(sampler, str) else None
+        of_members = set(keys_wanted(self.base)) - set(keys_of_sampler(name))
+        if groups is not None and "groups" in of_members and self.params.get("oob_score"):
+            raise InvalidParameter(
+                f"sampler={name!r} divides groups between bags and the rows that are left out of "
+                "them, so that what is told out of bag would not hold for new groups. Set "
+                "sampler='group', or ask for nothing out of bag."
+            )
+        groups = None if "groups" in of_members else groups
+        time = None if "time" in of_members else time
         check_keys(name, groups, time)
         if name == "stratified" and classes is None:
             raise InvalidParameter(

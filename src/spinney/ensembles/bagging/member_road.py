@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
+from spinney.data.keys import read_codes
 from spinney.data.weights import read_weights
 from spinney.ensembles.bagging.job import Job, member_seed
 from spinney.ensembles.bagging.member_table import (
@@ -26,16 +27,19 @@ from spinney.ensembles.bagging.samplers import (
     weights_of_bags,
 )
 from spinney.ensembles.estimator import Estimator
+from spinney.ensembles.failing_fits import telling_where
 from spinney.ensembles.forests.growing import CELLS_AT_ONCE, portions
 from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import Tally
 from spinney.ensembles.forests.row_order import groups_by_content, rows_digest, target_keys
 from spinney.ensembles.routing import sliced, takes_weights
+from spinney.ensembles.row_keys import keys_for
 from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.weak.foreign import set_random_states
 from spinney.errors import InvalidInput
 from spinney.model.member_bag import MemberBag, Question, ask_member, columns_of
 from spinney.progress import Progress
+from spinney.resampling.keys import read_ranks
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 _AT_ONCE = 64
@@ -95,6 +99,11 @@ class MemberRoad:
         own = None if places is None else places.astype(np.int32)
         self.known = Knowledge(recipe, own, n_given, digest)
         self.bags = recipe.bags()
+        own_keys = {
+            "groups": None if groups is None else read_codes(groups, n_given, "groups"),
+            "time": None if time is None else read_ranks(time, n_given),
+        }
+        self._given = {**job.given, **keys_for(job.base, own_keys)}
 
     def fits(self, model: MemberBag, aggregation: str | None) -> bool:  # noqa: ARG002 - as trees
         """Tell whether the members there are come from the same kind of base learner."""
@@ -148,7 +157,7 @@ class MemberRoad:
             unseen = [places[rows] for rows in unseen]
         weighed = self._weighs(weights)
         seeds = [member_seed(self._job.seed, member) for member in members]
-        base, given = self._job.base, self._job.given
+        base, given = self._job.base, self._given
         return [
             MemberTask(base, seed, self._columns(member), own, weighed, rows, given)
             for member, seed, own, rows in zip(members, seeds, weights, unseen, strict=True)
@@ -184,10 +193,12 @@ def fit_member(
     set_random_states(member, task.seed)
     own = columns_of(X, task.features)
     if task.is_weighed:
-        member.fit(own, y, sample_weight=task.weights, **task.given)
+        with telling_where(member, y[task.weights > 0], "the rows that a member drew"):
+            member.fit(own, y, sample_weight=task.weights, **task.given)
     else:
         rows = np.repeat(np.arange(len(task.weights)), task.weights.astype(np.int64))
-        member.fit(_safe_indexing(own, rows), y[rows], **sliced(task.given, len(y), rows))
+        with telling_where(member, y[rows], "the rows that a member drew"):
+            member.fit(_safe_indexing(own, rows), y[rows], **sliced(task.given, len(y), rows))
     if not len(task.unseen):
         return member, np.empty((0, question.target.n_outputs))
     asked = _safe_indexing(X, task.unseen)

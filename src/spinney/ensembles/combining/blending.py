@@ -29,6 +29,8 @@ BLEND_RULES: Mapping[str, Rule] = {
     "random_state": Seed(),
 }
 
+_NOT_HELD_OUT = "the rows that are not held out"
+
 
 class Blending(Stacking):
     """Base of the blends: a stack with one split."""
@@ -44,7 +46,10 @@ class Blending(Stacking):
         held = self._held_out(given)
         train = np.flatnonzero(~held)
         held = np.flatnonzero(held)
-        jobs = [replace(job, train=train) for job in self._full_jobs(given, members)]
+        jobs = [
+            replace(job, train=train, where=_NOT_HELD_OUT)
+            for job in self._full_jobs(given, members)
+        ]
         self._keep_members(members, run_jobs(jobs, self.n_jobs, verbose=self.verbose))
         self.stack_method_ = methods_of(members, self.stack_method)
         columns = []
@@ -98,7 +103,14 @@ class Blending(Stacking):
     def _unit_bits(self, given: Given) -> AnyArray:
         """Give bits to what is held out together: groups, or rows that are the same."""
         if given.groups is not None:
-            return read_codes(given.groups, given.rows.n_rows, "groups").astype(np.uint64)
+            codes = read_codes(given.groups, given.rows.n_rows, "groups")
+            if not codes.any():
+                raise InvalidInput(
+                    f"All {given.rows.n_rows} rows are of one group: {type(self).__name__} fits "
+                    "members on some groups and the final estimator on others. Give rows of two "
+                    "groups at least, or leave groups out."
+                )
+            return codes.astype(np.uint64)
         try:
             bits = given.rows.shared().content_bits()
         except (InvalidInput, InvalidInputType):  # a table only its members can read

@@ -31,6 +31,7 @@ from spinney.ensembles.compiling import Compilable
 from spinney.ensembles.estimator import _suggesting, _unknown
 from spinney.ensembles.parameters import Checked, Rule, check_parameters
 from spinney.ensembles.routing import is_routed, refuse_unrouted, sliced
+from spinney.ensembles.row_keys import KEYS, keys_for
 from spinney.ensembles.sharing import TableRows
 from spinney.ensembles.uncertain.calibrating import CALIBRATION, Calibratable
 from spinney.errors import InvalidInput, InvalidModel
@@ -203,9 +204,11 @@ class Combination(Compilable, Calibratable, MetaEstimatorMixin, _BaseComposition
         else:
             found = {name: dict(parameters) for name, _ in members}
         for name, member in members:
-            if getattr(type(member), "_combines", False):
-                found[name] |= keys  # a committee inside this one divides rows too
+            found[name] |= keys_for(member, keys)  # those that divide rows inside this one
         return found
+
+    def _keys_wanted(self) -> tuple[str, ...]:
+        return KEYS
 
     def _refuse_metadata(self, extra: Mapping[str, Any]) -> None:
         refuse_unrouted(self, "fit", extra)
@@ -213,9 +216,19 @@ class Combination(Compilable, Calibratable, MetaEstimatorMixin, _BaseComposition
     def _full_jobs(self, given: Given, members: list[tuple[str, Any]]) -> list[Job]:
         """Make the fits on all rows."""
         return [
-            Job(member, given.rows.source(member), given.rows.y, given.parameters[name])
+            Job(
+                member,
+                given.rows.source(member),
+                given.rows.y,
+                given.parameters[name],
+                names=self._code_names(),
+            )
             for name, member in present(members)
         ]
+
+    def _code_names(self) -> AnyArray | None:
+        """Give the labels that members know as codes; None: they know labels, or numbers."""
+        return None
 
     def _fit_all(self, given: Given, members: list[tuple[str, Any]], n_jobs: int | None) -> None:
         """Fit every member on all rows."""

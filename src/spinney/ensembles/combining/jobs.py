@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from spinney.ensembles.combining.members import Answers, fit_member, takes_shared_rows
+from spinney.ensembles.failing_fits import telling_where
 from spinney.ensembles.routing import sliced
 from spinney.ensembles.sharing import SharedTable, TableRows
 from spinney.ensembles.side_by_side import done_in_order
@@ -66,12 +67,18 @@ class Job:
     """Rows to ask about; None: give the fitted member."""
     method: str = "predict"
     answers: Any = field(default_factory=lambda: Answers(None))
+    where: str = "the rows given to fit"
+    """Which rows it is fitted on, in words."""
+    names: AnyArray | None = None
+    """Labels, where y holds codes."""
 
     def run(self) -> Any:
         """Fit, and give the fitted member or its answers."""
         y = self.y if self.train is None else self.y[self.train]
         parameters = sliced(self.parameters, len(self.y), self.train)
-        member = fit_member(clone(self.member), take_rows(self.X, self.train), y, parameters)
+        X, member = take_rows(self.X, self.train), clone(self.member)
+        with telling_where(member, y, self.where, self.names):
+            fit_member(member, X, y, parameters)
         if self.test is None:
             return member
         return self.answers.columns(member, self.method, take_rows(self.X, self.test))

@@ -81,9 +81,11 @@ def ask_out_of_fold(
             test,
             method,
             answers,
+            f"the rows that fold {number} of cv learns from",
+            owner._code_names(),  # noqa: SLF001 - ours
         )
         for (name, member), method in zip(chosen, methods, strict=True)
-        for train, test in splits
+        for number, (train, test) in enumerate(splits)
         if len(test)
     ]
     said = run_jobs(jobs, owner.n_jobs, verbose=getattr(owner, "verbose", 0))

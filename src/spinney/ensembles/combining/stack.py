@@ -34,8 +34,10 @@ from spinney.ensembles.combining.targets import (
     read_column,
     read_many_labels,
 )
+from spinney.ensembles.failing_fits import telling_where
 from spinney.ensembles.parameters import Boolean, Checked, Choice, Integer, Jobs, Rule, either
 from spinney.ensembles.routing import is_routed, sliced
+from spinney.ensembles.row_keys import keys_for
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -82,13 +84,16 @@ class Stacking(TransformerMixin, FiledStack):
         rows = said.rows
         columns = said.columns if rows is None else [own[rows] for own in said.columns]
         meta = self._joined(columns, given.rows.X, rows)
-        parameters = sliced(given.final_parameters, given.rows.n_rows, rows)
+        keys = keys_for(final, {"groups": given.groups, "time": given.time})
+        parameters = sliced({**given.final_parameters, **keys}, given.rows.n_rows, rows)
         y = given.rows.y if rows is None else given.rows.y[rows]
-        if self.passthrough:
-            names = self.get_feature_names_out().tolist()
-            self.final_estimator_ = fit_final(final, meta, y, parameters, names)
-        else:
-            self.final_estimator_ = fit_member(final, meta, y, parameters)
+        where = "the rows that the final estimator learns from"
+        with telling_where(final, y, where, self._code_names()):
+            if self.passthrough:
+                names = self.get_feature_names_out().tolist()
+                self.final_estimator_ = fit_final(final, meta, y, parameters, names)
+            else:
+                self.final_estimator_ = fit_member(final, meta, y, parameters)
         self._finish(said, given)
 
     def _hear(self, given: Given, members: list[tuple[str, Any]]) -> OutOfFold:
@@ -258,7 +263,7 @@ class ClassStack(ClassifierMixin, Stacking):
         groups, time : n labels, n sortable keys, optional
             How ``cv`` divides rows: no group is divided, and members are asked about what comes
             after the rows they learnt from; rows that nobody is asked about do not train the
-            final estimator. Committees among the members get both, too.
+            final estimator. Whoever divides rows inside gets both.
         **fit_params
             With scikit-learn's metadata routing: for the members that ask for it.
 
@@ -288,14 +293,18 @@ class ClassStack(ClassifierMixin, Stacking):
     def _answers(self) -> Answers:
         return Answers(self._member_classes)
 
+    def _code_names(self) -> AnyArray | None:
+        return None if self._many is not None else np.asarray(self.classes_)
+
     def _default_final(self) -> Any:
         return LogisticRegression()
 
     def _make_final(self, n_members: int) -> Any:
         if self.final_estimator is None and len(self.classes_) == 1:
+            alone = np.asarray(self.classes_).tolist()[0]
             raise InvalidInput(
-                f"y has one class only, {self.classes_[0]!r}, and the default final estimator "
-                "needs two. Give rows of another class, or final_estimator='simplex'."
+                f"y has one class only, {alone!r}, and the default final estimator needs two. Give "
+                "rows of another class, or final_estimator='simplex'."
             )
         return super()._make_final(n_members)
 

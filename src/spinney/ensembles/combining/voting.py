@@ -170,7 +170,7 @@ class VotingClassifier(ClassifierMixin, Voting):
             A weight of k counts as the row k times; rows of weight 0 are as if absent. Members
             that take no weights are refused.
         groups, time : n labels, n sortable keys, optional
-            For members that divide rows: stacks.
+            For members that divide rows, such as stacks.
         **fit_params
             With scikit-learn's metadata routing: for the members that ask for it.
 
@@ -198,6 +198,9 @@ class VotingClassifier(ClassifierMixin, Voting):
         if self.voting != "hard":
             self._check_probabilities()
         self.le_ = LabelEncoder().fit(self.classes_)
+
+    def _code_names(self) -> AnyArray | None:
+        return np.asarray(self.classes_)
 
     def _check_probabilities(self) -> None:
         for name, member in present(read_members(self, self._task)):

@@ -111,7 +111,7 @@ class WeightedVoteClassifier(ClassifierMixin, WeightedVote):
             rows, whatever they weigh.
         groups, time : n labels, n sortable keys, optional
             How ``cv`` divides rows: no group is divided, and members are asked about what comes
-            after the rows they learnt from. Committees among the members get both, too.
+            after the rows they learnt from. Whoever divides rows inside gets both.
         **fit_params
             With scikit-learn's metadata routing: for the members that ask for it.
 

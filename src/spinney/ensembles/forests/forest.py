@@ -21,7 +21,7 @@ from spinney.ensembles.forests.importances import mean_gain_shares
 from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import OutOfBag
 from spinney.ensembles.forests.paths import PassedNodes
-from spinney.ensembles.forests.rows import ForestRows, read_forest_rows
+from spinney.ensembles.forests.rows import ForestRows, keys_of_sampler, read_forest_rows
 from spinney.ensembles.forests.tree_views import TreeViews
 from spinney.ensembles.forests.warm_start import check_goes_on
 from spinney.ensembles.trees.several_labels import SeveralLabels
@@ -48,6 +48,9 @@ class Forest(OutOfBagCalibration, PassedNodes, BagKeeper):
     verbose: int
     _shares: FloatArray | None = None
     """Of the classes in each node, where the values of the model are votes."""
+
+    def _keys_wanted(self) -> tuple[str, ...]:
+        return keys_of_sampler(self.get_params(deep=False).get("sampler"))
 
     def fit(
         self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, time: Any = None

@@ -225,6 +225,18 @@ def _strata(codes: AnyArray) -> AnyArray:
     return found.reshape(-1).astype(np.int32)
 
 
+def keys_of_sampler(sampler: Any) -> tuple[str, ...]:
+    """Say which keys of rows are drawn by.
+
+    Examples
+    --------
+    >>> keys_of_sampler("group"), keys_of_sampler("bootstrap")
+    (('groups',), ())
+    """
+    drawn_by = {"group": "groups", "block": "time"}
+    return (drawn_by[sampler],) if isinstance(sampler, str) and sampler in drawn_by else ()
+
+
 def check_keys(sampler: str | None, groups: Any, time: Any) -> None:
     """Refuse groups and times that nobody looks at, and a sampler of groups without them."""
     if time is not None and sampler != "block":

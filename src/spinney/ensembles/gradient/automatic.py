@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from spinney.data.keys import read_codes
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.gradient.fold_curve import Pace
-from spinney.ensembles.gradient.given import Given
+from spinney.ensembles.gradient.given import Given, stops_by_folds
 from spinney.ensembles.gradient.rules import AUTO, AUTOMATIC, AUTOMATIC_RULES
 from spinney.errors import InvalidModel
+from spinney.resampling.keys import read_ranks
 from spinney.results import Result
 
 FEWEST_ROWS = 100
@@ -182,11 +184,35 @@ def choose_settings(
     stops = {"folds": "cv", "part": "part", "watched": True}
     values["early_stopping"] = stops.get(scheme, given.X_val is not None)
     if scheme in ("folds", "part"):
+        values["cv"] = _n_folds(given, reading)
         values["max_iter"] = max(min(MOST_ROUNDS, MOST_TREES // n_outputs), FEWEST_ROUNDS)
     if n_rows < FEWEST_ROWS:
         values["subsample"] = 1.0  # too few to leave some out, and weights stay repetitions
     chosen = {name: values[name] for name in AUTOMATIC if is_auto(params[name])}
     return AutomaticSettings(scheme, n_rows, n_features, chosen)
+
+
+def may_stop_by_folds(params: Mapping[str, Any]) -> bool:
+    """Tell whether folds may choose the number of rounds, if groups or times ask for them."""
+    if stops_by_folds(params):
+        return True
+    return is_auto(params["early_stopping"]) and _chooses_rounds(params)
+
+
+def _chooses_rounds(params: Mapping[str, Any]) -> bool:
+    wish = params["early_stopping"]
+    return bool(is_auto(params["max_iter"]) and not params["warm_start"] and wish)
+
+
+def _n_folds(given: Given, reading: Reading) -> int:
+    """Give as many folds as groups and times allow, up to the usual ones."""
+    groups, time = given.fold_keys(reading)
+    n_rows, n_folds = len(reading.y), N_FOLDS
+    if groups is not None:
+        n_folds = min(n_folds, int(read_codes(groups, n_rows, "groups").max()) + 1)
+    if time is not None:  # the earliest times are learnt from only
+        n_folds = min(n_folds, int(read_ranks(time, n_rows).max()))
+    return max(n_folds, 1 if groups is None else 2)
 
 
 def counted_rows(reading: Reading) -> int:
@@ -208,7 +234,7 @@ def _scheme(
     params: Mapping[str, Any], given: Given, n_rows: int, n_outputs: int, *, is_scattered: bool
 ) -> str:
     wish = params["early_stopping"]
-    if not is_auto(params["max_iter"]) or params["warm_start"] or not wish:
+    if not _chooses_rounds(params):
         return "given"
     if given.X_val is not None or not isinstance(wish, str):
         return "watched"

@@ -18,6 +18,7 @@ from spinney.ensembles.gradient.automatic import (
     NOTHING_CHOSEN,
     AutomaticSettings,
     choose_settings,
+    may_stop_by_folds,
 )
 from spinney.ensembles.gradient.callbacks import Callback, read_callbacks
 from spinney.ensembles.gradient.deriving import Deriving, settings_for
@@ -37,6 +38,7 @@ from spinney.ensembles.gradient.rows import (
 )
 from spinney.ensembles.gradient.stopping import STOPS, Clock, check_scorer
 from spinney.ensembles.gradient.sums import BoostedSum
+from spinney.ensembles.row_keys import KEYS
 from spinney.errors import InterruptedFit, InvalidInput, InvalidModel, InvalidParameter, OutOfTime
 from spinney.losses import Loss
 from spinney.model import Model
@@ -87,7 +89,7 @@ class GradientBoosting(BoostedAnswers):
             weights count in the score only, and class weights do not.
         groups, time : n labels, n sortable keys, optional
             How ``early_stopping="cv"`` divides rows: no group is divided, and nothing is learnt
-            from the future.
+            from the future. (Rows that ``early_stopping=True`` holds out are drawn one by one.)
         callbacks : callable or list of callables, optional
             Called after every round with a view of it: ``round``, ``train_score``,
             ``validation_score``, ``seconds``, and ``model``, which is made when it is asked for.
@@ -112,6 +114,9 @@ class GradientBoosting(BoostedAnswers):
             time=time,
         )
         return self._fit(given, began, read_callbacks(callbacks))
+
+    def _keys_wanted(self) -> tuple[str, ...]:
+        return KEYS if self._chooses and may_stop_by_folds(self._parameters()) else ()
 
     def _fit(self, given: Given, began: float, callbacks: tuple[Callback, ...]) -> Self:
         plan, folds, automatic = self._plan(given, began, callbacks)

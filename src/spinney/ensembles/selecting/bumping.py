@@ -11,8 +11,9 @@ from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.forests.row_order import groups_by_content, order_of_rows, row_keys
 from spinney.ensembles.parameters import VERBOSE, BaseLearner, Integer, Jobs, Rule, Seed
+from spinney.ensembles.row_keys import KEYS
 from spinney.ensembles.selecting.fast_measures import measure_of
-from spinney.ensembles.selecting.folds import read_groups
+from spinney.ensembles.selecting.folds import read_keys
 from spinney.ensembles.selecting.measures import Answers, Metric, first_best
 from spinney.ensembles.selecting.members import (
     GivenRows,
@@ -29,16 +30,16 @@ from spinney.ensembles.selecting.members import (
 from spinney.ensembles.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from spinney.ensembles.weak.checks import check_squares
 from spinney.ensembles.weak.foreign import flat_rows
-from spinney.errors import InvalidModel
+from spinney.errors import InvalidInput, InvalidModel
 from spinney.model import Model
 from spinney.model.member_sum import MemberSum
 from spinney.model.model import State
 from spinney.progress import at_least
 from spinney.randomness import seed_from
-from spinney.resampling.bags_drawn import GroupBootstrap
+from spinney.resampling.bags_drawn import BlockBootstrap, GroupBootstrap
 from spinney.resampling.tickets import draw_tickets, rows_of_tickets, tickets_of_weights
 from spinney.results import Result, read_only
-from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
+from spinney.typing import AnyArray, FloatArray, IntArray, RandomState, TableLike
 
 DEFAULT_DEPTH = 3
 """Of the tree, if the user gives no base learner."""
@@ -94,7 +95,9 @@ class Bumping(Estimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: TableLike, y: Any, sample_weight: Any = None, groups: Any = None, time: Any = None
+    ) -> Self:
         """Fit to all rows and to bootstrap samples, and keep the best fit.
 
         Parameters
@@ -107,6 +110,9 @@ class Bumping(Estimator):
             are as if absent.
         groups : n labels, optional
             Rows of a group are drawn together.
+        time : n sortable keys, optional
+            Blocks of consecutive times are drawn, as many as the cube root of the number of times
+            in each, with all their rows. Not with ``groups``.
 
         Returns
         -------
@@ -127,8 +133,14 @@ class Bumping(Estimator):
             check_squares(reading.y, name)
         if reading.weights is not None:
             check_takes_weights([member], name)
-        rows, seed = GivenRows.of(X, reading), seed_from(self.random_state)
-        draws = Draws(reading, seed, read_groups(groups, reading))
+        if groups is not None and time is not None:
+            raise InvalidInput(
+                f"{name} draws blocks of consecutive times, which would divide groups. Give groups "
+                "or time to fit, not both."
+            )
+        rows = GivenRows.of(X, reading, *read_keys(groups, time, reading))
+        seed = seed_from(self.random_state)
+        draws = Draws(reading, seed, rows.groups, rows.time)
         tasks = [
             (prepared(member, seed, number, self.n_jobs), rows, draws, number, self.scoring)
             for number in range(self.n_estimators + 1)
@@ -140,6 +152,9 @@ class Bumping(Estimator):
         self._become(fits[chosen][1], reading)
         self.candidates_ = Candidates(scores, chosen)
         return self
+
+    def _keys_wanted(self) -> tuple[str, ...]:
+        return KEYS
 
     def _become(self, member: Any, reading: Reading) -> None:
         classes = reading.target.classes
@@ -199,14 +214,17 @@ class Bumping(Estimator):
 
 
 class Draws:
-    """Bootstrap samples of rows, or of groups: how often each row is drawn."""
+    """Bootstrap samples of rows, of groups, or of blocks of times: how often each row is drawn."""
 
-    def __init__(self, reading: Reading, seed: int, groups: AnyArray | None = None) -> None:
+    def __init__(
+        self,
+        reading: Reading,
+        seed: int,
+        groups: AnyArray | None = None,
+        time: IntArray | None = None,
+    ) -> None:
         n_rows = len(reading.y)
-        self._weights, self._groups = reading.weights, None
-        if groups is not None:
-            by_content = groups_by_content(groups, row_keys(reading.table, reading.y))
-            self._groups = GroupBootstrap(by_content, seed=seed)
+        self._weights, self._together = reading.weights, _together(reading, seed, groups, time)
         # By what stands in rows, so that repetitions and weights are the same thing.
         self._order = order_of_rows(reading.table, reading.y)
         weights = None if reading.weights is None else reading.weights[self._order]
@@ -218,8 +236,8 @@ class Draws:
 
     def counts(self, number: int) -> AnyArray:
         """Draw a sample; (n_rows,)."""
-        if self._groups is not None:
-            drawn = self._groups.count(number)
+        if self._together is not None:
+            drawn = self._together.count(number)
             return drawn if self._weights is None else drawn * self._weights
         tickets = draw_tickets(
             self._n_tickets,
@@ -230,6 +248,20 @@ class Draws:
         )
         drawn = self._order[rows_of_tickets(tickets[0], self._last)]
         return np.bincount(drawn, minlength=self._n_rows)
+
+
+def _together(
+    reading: Reading, seed: int, groups: AnyArray | None, time: IntArray | None
+) -> GroupBootstrap | BlockBootstrap | None:
+    """Give draws of rows that go together; None: each goes its own way."""
+    if groups is not None:
+        by_content = groups_by_content(groups, row_keys(reading.table, reading.y))
+        return GroupBootstrap(by_content, seed=seed)
+    if time is None:
+        return None
+    known, times = np.unique(time, return_inverse=True)
+    length = max(1, round(len(known) ** (1 / 3)))
+    return BlockBootstrap(len(times), length, seed=seed, times=times)
 
 
 def _scored_fit(

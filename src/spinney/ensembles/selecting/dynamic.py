@@ -22,8 +22,9 @@ from spinney.ensembles.parameters import (
     Rule,
     Seed,
 )
+from spinney.ensembles.row_keys import KEYS
 from spinney.ensembles.selecting.competence import METHODS
-from spinney.ensembles.selecting.folds import read_groups, read_time
+from spinney.ensembles.selecting.folds import read_keys
 from spinney.ensembles.selecting.local_vote import KnownRows, LocalVote
 from spinney.ensembles.selecting.members import GivenRows, joint_input_tags
 from spinney.ensembles.selecting.pool import Pool, fitted_pool, prefit_pool
@@ -33,7 +34,7 @@ from spinney.errors import InvalidParameter
 from spinney.model import Model
 from spinney.progress import at_least
 from spinney.randomness import seed_from
-from spinney.typing import AnyArray, FloatArray, IntArray, RandomState, TableLike
+from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
 
 
 class DynamicSelection(ClassifierMixin, Estimator):
@@ -90,9 +91,8 @@ class DynamicSelection(ClassifierMixin, Estimator):
             n_threads=self._n_threads(),
         )
         reading = read_rows(X, y, sample_weight, settings)
-        rows = GivenRows.of(X, reading)
-        keys = read_groups(groups, reading), read_time(time, reading)
-        pool, judged = self._pool_and_rows(rows, reading, keys)
+        rows = GivenRows.of(X, reading, *read_keys(groups, time, reading))
+        pool, judged = self._pool_and_rows(rows, reading)
         self._adopt(
             LocalVote(
                 pool,
@@ -105,18 +105,17 @@ class DynamicSelection(ClassifierMixin, Estimator):
         )
         return self
 
-    def _pool_and_rows(
-        self,
-        rows: GivenRows,
-        reading: Reading,
-        keys: tuple[AnyArray | None, IntArray | None],
-    ) -> tuple[Pool, Side]:
+    def _keys_wanted(self) -> tuple[str, ...]:
+        return KEYS
+
+    def _pool_and_rows(self, rows: GivenRows, reading: Reading) -> tuple[Pool, Side]:
         """Give the pool, and the rows it is judged on."""
         classes = np.asarray(reading.target.classes)
         if self.prefit:
             everything = Side(np.arange(len(rows.labels)), rows.weights)
             return prefit_pool(self.pool, classes), everything
         seed = seed_from(self.random_state)
+        keys = (rows.groups, rows.time)
         train, aside = set_aside(reading, self.selection_fraction, seed, *keys)
         given = RandomForestClassifier() if self.pool is None else self.pool
         with at_least(self.verbose):

@@ -26,13 +26,13 @@ from spinney.ensembles.parameters import (
     Seed,
     either,
 )
+from spinney.ensembles.row_keys import KEYS
 from spinney.ensembles.selecting.fast_measures import measure_of
 from spinney.ensembles.selecting.filed_selection import FiledSelection
 from spinney.ensembles.selecting.folds import (
     Hearing,
     Splits,
-    read_groups,
-    read_time,
+    read_keys,
     with_classes_of,
 )
 from spinney.ensembles.selecting.greedy import Walk, select
@@ -159,10 +159,8 @@ class EnsembleSelection(FiledSelection, Estimator):
         seed = seed_from(self.random_state)
         hearing = Hearing(
             members=members,
-            rows=GivenRows.of(X, reading),
+            rows=GivenRows.of(X, reading, *read_keys(groups, time, reading)),
             reading=reading,
-            groups=read_groups(groups, reading),
-            time=read_time(time, reading),
             seed=seed,
             n_jobs=self.n_jobs,
         )
@@ -180,6 +178,9 @@ class EnsembleSelection(FiledSelection, Estimator):
             fitted = [heard.fitted[number] for number in chosen]
         self._become(fitted, reading.schema, reading.target)
         return self
+
+    def _keys_wanted(self) -> tuple[str, ...]:
+        return KEYS
 
     def _become(self, fitted: list[Member], schema: FeatureSchema, target: Target) -> None:
         weights = self.weights_[self.weights_ > 0]
@@ -218,7 +219,7 @@ class EnsembleSelection(FiledSelection, Estimator):
                 f"cv='prefit' of {name} needs fitted members. Give estimators=[(name, fitted), …]."
             )
         given = self._default_library() if self.estimators is None else self.estimators
-        members = named_members(given, name)
+        members = named_members(given, name, self.get_params(deep=False))
         check_task(members, name, classes=self._task == "classification")
         return members
 

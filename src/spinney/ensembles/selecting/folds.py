@@ -71,9 +71,6 @@ class Hearing:
     members: Sequence[Member]
     rows: GivenRows
     reading: Reading
-    groups: AnyArray | None
-    time: IntArray | None
-    """Ranks: equal times, equal ranks."""
     seed: int
     n_jobs: int | None
 
@@ -83,10 +80,10 @@ class Hearing:
             return self._prefit()
         if isinstance(cv, numbers.Real) and not isinstance(cv, numbers.Integral):
             return self._held_out(float(cv))
-        pairs = fold_pairs(cv, self.reading, self.groups, self.time)
+        pairs = fold_pairs(cv, self.reading, self.rows.groups, self.rows.time)
         tasks = [
-            (self.prepared(number), self._rows_of(number), *pair, self._classes)
-            for pair in pairs
+            (self.prepared(number), self._rows_of(number), (fold, *pair), self._classes)
+            for fold, pair in enumerate(pairs)
             for number in range(len(self.members))
         ]
         said = run_all(_fold_answers, tasks, self.n_jobs)
@@ -130,7 +127,8 @@ class Hearing:
         return Heard(self._answers(everything, np.array(said)), list(self.members))
 
     def _held_out(self, share: float) -> Heard:
-        train, aside = set_aside(self.reading, share, self.seed, self.groups, self.time)
+        keys = (self.rows.groups, self.rows.time)
+        train, aside = set_aside(self.reading, share, self.seed, *keys)
         part = self.rows.on(train)
         tasks = [(self.prepared(number), part) for number in range(len(self.members))]
         done = run_all(fit_member, tasks, self.n_jobs)
@@ -164,9 +162,14 @@ class Hearing:
 
 
 def _fold_answers(
-    member: Member, rows: GivenRows, train: AnyArray, test: AnyArray, classes: AnyArray | None
+    member: Member,
+    rows: GivenRows,
+    fold: tuple[int, AnyArray, AnyArray],
+    classes: AnyArray | None,
 ) -> FloatArray:
-    fitted = Member(member.name, fit_member(member, rows.take(train)))
+    number, train, test = fold
+    where = f"the rows that fold {number} of cv learns from"
+    fitted = Member(member.name, fit_member(member, rows.take(train), where))
     return ask_member(fitted, rows.take(test).X, classes)
 
 
@@ -199,17 +202,13 @@ def with_classes_of(members: Sequence[Member], reading: Reading) -> Reading:
     return replace(reading, target=target, y=codes.astype(np.float64))
 
 
-def read_groups(groups: Any, reading: Reading) -> AnyArray | None:
-    """Read one label per row; gives codes of the rows that were read."""
-    if groups is None:
-        return None
-    codes = read_codes(groups, reading.n_given, "groups")
-    return codes if reading.kept is None else np.unique(codes[reading.kept], return_inverse=True)[1]
-
-
-def read_time(time: Any, reading: Reading) -> IntArray | None:
-    """Read one time per row; gives ranks of the rows that were read."""
-    if time is None:
-        return None
-    ranks = read_ranks(time, reading.n_given)
-    return ranks if reading.kept is None else ranks[reading.kept]
+def read_keys(groups: Any, time: Any, reading: Reading) -> tuple[IntArray | None, IntArray | None]:
+    """Read one label and one time per row; gives codes and ranks of the rows that were read."""
+    n_given, kept = reading.n_given, reading.kept
+    codes = None if groups is None else read_codes(groups, n_given, "groups")
+    ranks = None if time is None else read_ranks(time, n_given)
+    if kept is None:
+        return codes, ranks
+    if codes is not None:
+        codes = np.unique(codes[kept], return_inverse=True)[1]
+    return codes, None if ranks is None else ranks[kept]

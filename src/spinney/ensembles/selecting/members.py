@@ -1,6 +1,6 @@
 """Members of any kind: checked, seeded, fitted, asked."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,16 +12,24 @@ from sklearn.utils.validation import has_fit_parameter
 from spinney.ensembles.combining.jobs import take_rows
 from spinney.ensembles.combining.members import takes_shared_rows
 from spinney.ensembles.estimator import Estimator
+from spinney.ensembles.failing_fits import telling_where
 from spinney.ensembles.fitting import Reading
+from spinney.ensembles.row_keys import keys_for
 from spinney.ensembles.selecting.setting_aside import Side
 from spinney.ensembles.sharing import SharedTable
 from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.weak.checks import gives_classes
-from spinney.errors import InvalidInput, InvalidParameter, WeakLearnerFailed, shorten
+from spinney.errors import (
+    InvalidInput,
+    InvalidParameter,
+    SpinneyError,
+    WeakLearnerFailed,
+    shorten,
+)
 from spinney.model.answers import as_members_take, member_answers
 from spinney.progress import Progress
 from spinney.randomness import Stream, random_bits
-from spinney.typing import AnyArray, FloatArray, TableLike
+from spinney.typing import AnyArray, FloatArray, IntArray, TableLike
 
 NEEDED = ("fit", "predict", "get_params")
 """Methods of a member."""
@@ -57,21 +65,36 @@ class GivenRows:
     """(n_rows,): labels or numbers of the user."""
     weights: FloatArray | None
     """None: all 1."""
+    groups: AnyArray | None = None
+    """Codes."""
+    time: IntArray | None = None
+    """Ranks: equal times, equal ranks."""
 
     @classmethod
-    def of(cls, X: TableLike, reading: Reading) -> "GivenRows":
-        """Keep the rows that were read."""
+    def of(
+        cls,
+        X: TableLike,
+        reading: Reading,
+        groups: AnyArray | None = None,
+        time: IntArray | None = None,
+    ) -> "GivenRows":
+        """Keep the rows that were read; ``groups`` and ``time`` are of those."""
         given = table_for_members(X)
         kept = given if reading.kept is None else _safe_indexing(given, reading.kept)
         labels = reading.y.reshape(-1)
         if reading.target.classes is not None:
             labels = reading.target.classes[labels.astype(np.int64)]
-        return cls(kept, labels, reading.weights)
+        return cls(kept, labels, reading.weights, groups, time)
 
     def take(self, rows: AnyArray) -> "GivenRows":
         """Choose some of the rows."""
-        weights = None if self.weights is None else self.weights[rows]
-        return GivenRows(take_rows(self.X, rows), self.labels[rows], weights)
+        return GivenRows(
+            take_rows(self.X, rows),
+            self.labels[rows],
+            None if self.weights is None else self.weights[rows],
+            None if self.groups is None else self.groups[rows],
+            None if self.time is None else self.time[rows],
+        )
 
     def shared(self) -> "GivenRows":
         """Give the same rows as those of one table that is read, binned and ranked once."""
@@ -96,8 +119,11 @@ def table_for_members(X: TableLike) -> Any:
     return np.asarray(X) if is_like_an_array else as_members_take(X)
 
 
-def named_members(given: Any, owner: str) -> list[Member]:
-    """Read a list of (name, estimator) pairs, or of estimators, which are then called by class."""
+def named_members(given: Any, owner: str, taken: Container[str] = ()) -> list[Member]:
+    """Read a list of (name, estimator) pairs, or of estimators, which are then called by class.
+
+    ``taken``: names of parameters, which members may not have.
+    """
     if isinstance(given, str | bytes) or not isinstance(given, Sequence) or not len(given):
         raise InvalidParameter(
             f"{owner} needs a list of (name, estimator) pairs with at least one member, got "
@@ -116,6 +142,12 @@ def named_members(given: Any, owner: str) -> list[Member]:
     if twice:
         raise InvalidParameter(
             f"{owner} has several members called {shorten(twice)}. Give each a name of its own."
+        )
+    conflicts = sorted(name for name in names if name in taken)
+    if conflicts:
+        raise InvalidParameter(
+            f"{owner} has members called {shorten(conflicts)}, and parameters of the same name. "
+            "Give the members other names."
         )
     return members
 
@@ -198,16 +230,20 @@ def with_own_threads(fitted: Member, given: Member) -> Member:
     return fitted
 
 
-def fit_member(member: Member, rows: GivenRows) -> Any:
-    """Fit a member to rows; gives the estimator."""
+def fit_member(member: Member, rows: GivenRows, where: str = "the rows that it was given") -> Any:
+    """Fit a member to rows, which are ``where`` in words; gives the estimator."""
     estimator = member.estimator
-    given = {} if rows.weights is None else {"sample_weight": rows.weights}
+    given: dict[str, Any] = keys_for(estimator, {"groups": rows.groups, "time": rows.time})
+    if rows.weights is not None:
+        given["sample_weight"] = rows.weights
     try:
-        estimator.fit(rows.X, rows.labels, **given)
+        with telling_where(estimator, rows.labels, where):
+            estimator.fit(rows.X, rows.labels, **given)
     except Exception as error:
+        is_told = isinstance(error, SpinneyError)
+        said = str(error) if is_told else f"{type(error).__name__}: {error}"
         raise WeakLearnerFailed(
-            f"The member {member} could not be fitted to {len(rows.labels)} rows: "
-            f"{type(error).__name__}: {error}"
+            f"The member {member} could not be fitted to {len(rows.labels)} rows: {said}"
         ) from error
     return estimator
 

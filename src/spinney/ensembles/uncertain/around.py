@@ -12,6 +12,7 @@ from spinney.data.sources.vector import read_vector
 from spinney.ensembles.compiling import Compilable
 from spinney.ensembles.estimator import Learner
 from spinney.ensembles.parameters import Checked, Fraction, Integer, Nothing, either
+from spinney.ensembles.row_keys import KEYS
 from spinney.ensembles.uncertain.calibrating import codes_of
 from spinney.ensembles.uncertain.rows import GivenRows, as_table, read_given
 from spinney.errors import InvalidInput, InvalidParameter
@@ -45,6 +46,9 @@ class Around(Compilable, Learner):
         if hasattr(base, "__sklearn_tags__"):
             tags.input_tags = get_tags(base).input_tags
         return tags
+
+    def _keys_wanted(self) -> tuple[str, ...]:
+        return KEYS
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")

@@ -8,6 +8,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from spinney.ensembles.estimator import Learner
+from spinney.ensembles.failing_fits import telling_where
+from spinney.ensembles.row_keys import keys_for
 from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.uncertain.rows import GivenRows
 from spinney.errors import InvalidInput
@@ -33,19 +35,24 @@ def fit_members(
             "an estimator that does, or repeat rows in place of weights."
         )
     members = [_seeded(estimator, seed, number) for number in range(len(parts))]
-    pairs = zip(members, parts, strict=True)
+    tasks = [
+        (member, rows, part, f"the rows that fold {number} of cv learns from")
+        for number, (member, part) in enumerate(zip(members, parts, strict=True))
+    ]
     if isinstance(estimator, Learner):
-        fits: Iterable[Any] = (_fit(member, rows, part) for member, part in pairs)
+        fits: Iterable[Any] = (_fit(*task) for task in tasks)
     else:
-        fits = done_in_order(_fit, ((member, rows, part) for member, part in pairs), n_jobs)
+        fits = done_in_order(_fit, tasks, n_jobs)
     return list(follow(fits, len(parts), "fit"))
 
 
-def _fit(member: Any, rows: GivenRows, part: AnyArray) -> Any:
+def _fit(member: Any, rows: GivenRows, part: AnyArray, where: str) -> Any:
+    given: dict[str, Any] = keys_for(member, rows.keys_of(part))
     weights = rows.weights_of(part)
-    if weights is None:
-        return member.fit(rows.table(part), rows.y[part])
-    return member.fit(rows.table(part), rows.y[part], sample_weight=weights)
+    if weights is not None:
+        given["sample_weight"] = weights
+    with telling_where(member, rows.y[part], where):
+        return member.fit(rows.table(part), rows.y[part], **given)
 
 
 def _seeded(estimator: Any, seed: int, number: int) -> Any:

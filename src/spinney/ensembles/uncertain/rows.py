@@ -57,6 +57,11 @@ class GivenRows:
             raise InvalidInput("All rows are of one group: expected two groups at least to divide.")
         return codes
 
+    def keys_of(self, rows: AnyArray) -> dict[str, AnyArray | None]:
+        """Give the groups and times of some rows by their names; None: there are none."""
+        keys = {"groups": self.groups, "time": self.time}
+        return {name: None if own is None else own[rows] for name, own in keys.items()}
+
     def weights_of(self, rows: AnyArray) -> FloatArray | None:
         """Give the weights of some rows; None: all are 1."""
         return None if self.weights is None else self.weights[rows]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -159,3 +160,9 @@ def test_iterated_bags_must_leave_rows_out():
         IteratedBaggingRegressor(bootstrap=False).fit(IRIS, SPECIES)
     with pytest.raises(InvalidParameter, match="a number of at least 1"):
         IteratedBaggingRegressor(tolerance=0.9).fit(IRIS, SPECIES)
+
+
+@pytest.mark.parametrize("base", [LogisticRegression(), GaussianProcessClassifier()])
+def test_one_class_is_told_with_its_name(base):
+    with pytest.raises(InvalidInput, match="one class only, 'z', among the rows that a member"):
+        BaggingClassifier(base, 2).fit(np.eye(8), ["z"] * 8)

@@ -169,3 +169,9 @@ def test_numbers_beyond_squares_are_refused():
         EnsembleSelectionRegressor().fit(X_NUMBERS, np.column_stack([Y_NUMBERS] * 2))
     with pytest.raises(InvalidParameter, match="a classifier"):
         EnsembleSelectionRegressor(library()).fit(X_NUMBERS, Y_NUMBERS)
+
+
+def test_members_may_not_be_called_as_parameters():
+    library = [("cv", GaussianNB()), ("line", GaussianNB())]
+    with pytest.raises(InvalidParameter, match="members called 'cv', and parameters of the same"):
+        EnsembleSelectionClassifier(library).fit(np.eye(8), [0, 1] * 4)
