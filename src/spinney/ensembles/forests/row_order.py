@@ -88,17 +88,16 @@ def groups_by_content(codes: AnyArray, keys: AnyArray) -> AnyArray:
 
 
 def in_order_of_targets(reading: Reading) -> tuple[Reading, AnyArray]:
-    """Sort rows by their (first) target, equal ones by what else stands in them.
+    """Sort rows by their (first) target, equal ones by what else stands in them and they weigh.
 
     Returns
     -------
     tuple
         The reading in that order, and for each row that was given its new number; -1: of weight 0.
     """
-    first = reading.y.reshape(len(reading.y), -1)[:, 0]
-    bits = mixed_bits(reading.table)
-    last = () if reading.weights is None else (reading.weights,)
-    order = np.lexsort((*last, bits, first))
+    first, *others = reading.y.reshape(len(reading.y), -1).T
+    weights = () if reading.weights is None else (reading.weights,)
+    order = np.lexsort((*weights, *others, mixed_bits(reading.table), first))
     place = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     if reading.kept is not None:
