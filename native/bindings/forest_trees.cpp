@@ -184,8 +184,7 @@ void bind_forest_trees(nb::module_& module) {
             "among the outputs, with their end; none for numbers. outputs: "
             "what was subtracted from the numbers of each, and the unit of these as a share of the "
             "largest, none for classes. targets: "
-            "for absolute error those of each row, and whether weights are whole and numbers "
-            "multiples of them; else (none, False).");
+            "for absolute error those of each row, else none; and whether weights are whole.");
 
     nb::class_<RankedColumns>(module, "RankedColumns", "Every feature as ranks of its values.")
         .def(

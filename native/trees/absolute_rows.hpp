@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "native/trees/forest_rows.hpp"
@@ -101,10 +102,14 @@ class AbsoluteRows {
     void sort(std::size_t k) {
         sorted_[k].resize(rows_.n_rows);
         std::iota(sorted_[k].begin(), sorted_[k].end(), 0U);
-        // The order among equal targets cannot matter: errors and medians do not see it.
-        std::stable_sort(
-            sorted_[k].begin(), sorted_[k].end(),
-            [&](std::uint32_t a, std::uint32_t b) { return target(a, k) < target(b, k); });
+        // Products were rounded: equal targets stand in the order of theirs, or the last bit of an
+        // error would tell in which order rows were given.
+        const auto key = [&](std::uint32_t row) {
+            return std::tuple(target(row, k), rows_.weight(row),
+                              rows_.numbers[row * rows_.n_outputs + k]);
+        };
+        std::stable_sort(sorted_[k].begin(), sorted_[k].end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
     }
 
     void fill(std::size_t k, std::size_t first, std::size_t last) {

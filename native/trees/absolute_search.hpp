@@ -257,15 +257,27 @@ class AbsoluteSearch {
         }
     }
 
+    /// By medians, of which there is one between two targets that share the middle; equal ones by
+    /// number: what stood in front of what in the table must not matter.
     void order_bins(const RankedFeature& feature, const OutputOrder& order) {
         bins_.clear();
+        median_of_bin_.assign(feature.n_bins + 1, 0.0);
         std::vector<std::int64_t> so_far(feature.n_bins + 1, 0);
         for (std::size_t i = 0; i < rows_.size(); ++i) {  // in the order of targets
             const std::size_t bin = feature.bins[order.rows[i]];
-            const bool was_below = 2 * so_far[bin] < weight_of_bin_[bin];
+            const std::int64_t half = weight_of_bin_[bin];
+            const std::int64_t before = 2 * so_far[bin];
             so_far[bin] += order.own[i].weight;
-            if (was_below && 2 * so_far[bin] >= weight_of_bin_[bin]) bins_.push_back(bin);
+            if (before < half && 2 * so_far[bin] >= half) {
+                bins_.push_back(bin);
+                median_of_bin_[bin] = order.values[i];
+            } else if (before == half) {
+                median_of_bin_[bin] = median_of_bin_[bin] / 2 + order.values[i] / 2;
+            }
         }
+        std::sort(bins_.begin(), bins_.end(), [this](std::size_t a, std::size_t b) {
+            return std::pair(median_of_bin_[a], a) < std::pair(median_of_bin_[b], b);
+        });
     }
 
     /// Half of the categories, by a draw for each, come first; at least one, and not all.
@@ -319,6 +331,7 @@ class AbsoluteSearch {
     std::vector<std::size_t> bins_;  ///< with rows, in the order in which they are cut
     std::vector<std::uint32_t> place_of_bin_;
     std::vector<std::int64_t> weight_of_bin_;
+    std::vector<double> median_of_bin_;
 };
 
 }  // namespace spinney

@@ -2,8 +2,11 @@
 /// how a node is judged by the sums of its rows.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace spinney {
@@ -41,11 +44,40 @@ struct ForestRows {
     NodeCriterion criterion = NodeCriterion::kGini;
     /// Row-major n_rows * n_outputs, for absolute error: what values are chosen from.
     std::span<const double> targets;
-    /// For absolute error: weights are whole, and every number is a multiple of its weight.
+    /// Weights are whole, so that numbers are exact: rows of the same target have the same number
+    /// per weight. For absolute error they are their own units, too.
     bool whole = false;
 
     std::size_t n_labels() const { return classes.empty() ? 0 : label_starts.size() - 1; }
     std::int64_t weight(std::uint32_t row) const { return weights.empty() ? 1 : weights[row]; }
+
+    /// Whether two rows have the same number, so that nothing is gained by parting them. Products
+    /// of weights that are not whole were rounded once, and so were these weights: what differs by
+    /// that alone is the same.
+    bool same_number(std::uint32_t a, std::uint32_t b, std::size_t output) const {
+        const std::int64_t number_a = numbers[a * n_outputs + output];
+        const std::int64_t number_b = numbers[b * n_outputs + output];
+        if (weight(a) == weight(b)) return number_a == number_b;
+        if (whole) return same_ratio(number_a, weight(a), number_b, weight(b));
+        constexpr double kRounding = 0x1p-50;
+        const auto per_a = static_cast<double>(number_a) / static_cast<double>(weight(a));
+        const auto per_b = static_cast<double>(number_b) / static_cast<double>(weight(b));
+        const double larger = std::max(std::abs(per_a), std::abs(per_b));
+        const double lighter = static_cast<double>(std::min(weight(a), weight(b)));
+        return std::abs(per_a - per_b) <= (1.0 + larger) / lighter + kRounding * larger;
+    }
+
+    /// Whether a / b is c / d; b and d are positive. Their products may leave 64 bits: Euclid.
+    static bool same_ratio(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
+        while (a / b == c / d) {
+            a %= b;
+            c %= d;
+            if (a == 0 || c == 0) return a == c;
+            std::swap(a, b);
+            std::swap(c, d);
+        }
+        return false;
+    }
 };
 
 /// A row in a tree: its number below, and 32 bits above that are the target's own (`mark`).

@@ -33,6 +33,7 @@ class ScalarSum {
         return repetitions;
     }
     void load(std::span<const TreeRow> items) {
+        items_ = items;
         here_.resize(std::max(here_.size(), items.size()));
         for (std::size_t i = 0; i < items.size(); ++i) {
             const std::uint32_t row = row_of(items[i]);
@@ -50,9 +51,9 @@ class ScalarSum {
         if (n_visited_ < few_.size()) few_[n_visited_] = here_[payload];
         ++n_visited_;
         if (n_different_ == 0) {
-            first_ = here_[payload];
+            first_ = row_of(items_[payload]);
             n_different_ = 1;
-        } else if (n_different_ == 1 && !same_mean(here_[payload], first_)) {
+        } else if (n_different_ == 1 && !rows_.same_number(row_of(items_[payload]), first_, 0)) {
             n_different_ = 2;
         }
         add(payload, total);
@@ -180,16 +181,12 @@ class ScalarSum {
         most_gain_ = most * scale_;
     }
 
-    bool same_mean(const Sum& a, const Sum& b) const {
-        if (a.weight == b.weight) return a.number == b.number;
-        return static_cast<double>(a.number) / static_cast<double>(a.weight) ==
-               static_cast<double>(b.number) / static_cast<double>(b.weight);
-    }
     double unit() const { return rows_.number_scale * rows_.number_scale / rows_.weight_scale; }
 
     const ForestRows& rows_;
     std::vector<Sum> here_;  ///< sums of the node's rows, one each
-    Sum first_;
+    std::span<const TreeRow> items_;
+    std::uint32_t first_ = 0;
     int n_different_ = 0;     ///< targets seen in the node: none, one, several
     std::array<Sum, 6> few_;  ///< the node's rows, if there are no more
     std::size_t n_visited_ = 0;

@@ -116,12 +116,8 @@ class VectorSum {
         return gain * rows_.number_scale;
     }
     bool is_same(std::uint32_t a, std::uint32_t b) const {
-        const auto weight_a = static_cast<double>(rows_.weight(a));
-        const auto weight_b = static_cast<double>(rows_.weight(b));
         for (std::size_t k = 0; k < n_outputs_; ++k) {
-            const auto number_a = static_cast<double>(rows_.numbers[a * n_outputs_ + k]);
-            const auto number_b = static_cast<double>(rows_.numbers[b * n_outputs_ + k]);
-            if (number_a / weight_a != number_b / weight_b) return false;
+            if (!rows_.same_number(a, b, k)) return false;
         }
         return true;
     }

@@ -47,10 +47,16 @@ def percent_wrong(make, X, y, test_share, n_repeats):
         ("glass", 20.6, 21.2, 2.0),
         ("pima_diabetes", 24.2, 24.3, 2.0),
         ("breast_w", 2.9, 2.7, 0.6),
+        ("ecoli", 12.8, 13.0, 2.0),
     ],
 )
 def test_small_tables_of_breiman(name, published, one, tolerance):
-    """Breiman (2001), table 2, N10 and N11: log2(M) + 1 features per node, and one."""
+    """Breiman (2001), table 2, N10 and N11: log2(M) + 1 features per node, and one.
+
+    The ecoli row of N11 is asked only where the folder has that table: it was never measured here.
+    """
+    if name == "ecoli" and not (Path(os.environ[TABLES]) / "ecoli.parquet").exists():
+        pytest.skip("the folder has no table of ecoli: this row of N11 is not held by a test")
     X, y = read(name)
     some = int(np.log2(X.shape[1]) + 1)
     for max_features, expected in ((some, published), (1, one)):

@@ -578,7 +578,7 @@ class ForestTarget:
 
     def __init__(self, labels: tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]], numbers: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], outputs: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], scales: tuple[float, float], criterion: NodeCriterion, targets: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], bool]) -> None:
         """
-        labels: the class of each label of each row, and where the classes of each label begin among the outputs, with their end; none for numbers. outputs: what was subtracted from the numbers of each, and the unit of these as a share of the largest, none for classes. targets: for absolute error those of each row, and whether weights are whole and numbers multiples of them; else (none, False).
+        labels: the class of each label of each row, and where the classes of each label begin among the outputs, with their end; none for numbers. outputs: what was subtracted from the numbers of each, and the unit of these as a share of the largest, none for classes. targets: for absolute error those of each row, else none; and whether weights are whole.
         """
 
 class RankedColumns:

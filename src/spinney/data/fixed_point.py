@@ -72,7 +72,7 @@ def fixed_products(weights: FloatArray, values: FloatArray) -> tuple[IntArray, i
     """
     magnitude = math.frexp(float(np.abs(values).max(initial=0.0)))[1]  # |value| < 2**magnitude
     total = total_exponent(weights)
-    if total <= 31 and bool(np.all(weights == np.rint(weights))):
+    if are_repeats(weights):
         # 53 bits are all a float64 has: a finer grid would add nothing.
         exponent = magnitude - min(62 - total, 53)
         grid = np.rint(np.ldexp(values, -exponent)).astype(np.int64)

@@ -219,11 +219,6 @@ def read_numbers(
     array([1. , 2. , 2.5])
     """
     values = _given(y, estimator_name)
-    if values.ndim == 2 and values.shape[1] == 0:
-        raise InvalidInput(
-            f"y has shape {values.shape}, no target at all. Give one number per row, or one column "
-            "per output."
-        )
     if values.ndim != 2 or values.shape[1] == 1 or not multi_output:
         values = _one_column(values, may_warn=not multi_output, why_one=why_one)
     _check_length(values, n_rows)
@@ -268,6 +263,11 @@ def _given(y: Any, estimator_name: str) -> AnyArray:
     values = read_vector(y, "y")
     if values.dtype.kind == "c":
         raise InvalidInput(f"Complex data not supported: y has type {values.dtype}.")
+    if values.ndim == 2 and values.shape[1] == 0:
+        raise InvalidInput(
+            f"y has shape {values.shape}, no target at all. Give one target per row, or one column "
+            "for each of several."
+        )
     return values
 
 

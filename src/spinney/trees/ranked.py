@@ -10,7 +10,7 @@ import numpy as np
 
 from spinney._native import _ext
 from spinney.data.binning import MAX_VALUE_BINS, Binner, CategoryBins, FeatureBins, native_columns
-from spinney.data.fixed_point import fixed_products, fixed_weights
+from spinney.data.fixed_point import are_repeats, fixed_products, fixed_weights
 from spinney.data.table import Table
 from spinney.resampling.bags import Bags
 from spinney.trees.settings import TreeSettings
@@ -61,7 +61,7 @@ class TreeTarget:
     targets: FloatArray = field(default_factory=lambda: np.empty((0, 1)))
     """(n_rows, n_outputs) for absolute error, whose values are chosen from them; else none."""
     is_whole: bool = False
-    """For absolute error: weights are whole, and numbers are multiples of them."""
+    """Weights are whole, so that numbers are exact; for absolute error they are their own units."""
 
     @property
     def width(self) -> int:
@@ -141,6 +141,7 @@ class TreeTarget:
             (math.ldexp(1.0, int(exponents.max())), math.ldexp(1.0, exponent)),
             CRITERIA[criterion],
             np.ldexp(1.0, exponents - exponents.max()),
+            is_whole=weights is None or are_repeats(weights),
         )
 
     @classmethod
@@ -150,10 +151,7 @@ class TreeTarget:
         """Take (n_rows, n_outputs) finite numbers, to be judged by absolute error."""
         made = cls.of_numbers(targets, weights, criterion="absolute", n_drawn=n_drawn)
         own = np.ascontiguousarray(targets)
-        if weights is None:
-            return replace(made, targets=own, is_whole=True)
-        # What fixed_products calls repetitions: whole numbers, whose products are exact.
-        if float(weights.sum()) >= 2.0**31 or not np.array_equal(weights, np.rint(weights)):
+        if weights is None or not made.is_whole:
             return replace(made, targets=own)
         scales, whole = (made.scales[0], 1.0), weights.astype(np.int64)
         return replace(made, weights=whole, scales=scales, targets=own, is_whole=True)

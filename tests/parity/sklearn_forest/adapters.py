@@ -12,6 +12,11 @@ class _Adapted:
     def _n_samples_bootstrap(self):
         return self._known.recipe.n_draws
 
+    def _learn(self, rows, watch):
+        """Keep the weights of rows and classes, if there are any."""
+        super()._learn(rows, watch)
+        self._sample_weight = 1.0 if rows.reading.weights is None else rows.reading.weights
+
 
 class RandomForestClassifier(_Adapted, spinney.RandomForestClassifier):
     pass

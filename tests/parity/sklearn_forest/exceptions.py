@@ -8,6 +8,10 @@ WEIGHTS = (
     "expects the number of draws not to depend on the scale of weights; ours are repetitions, so "
     "a bootstrap of whole weights draws as many rows as they add up to"
 )
+CLASS_WEIGHTS = (
+    "expects weights of classes and of rows to draw the same bags; ours take the former for "
+    "chances, and whole ones of the latter for repetitions"
+)
 SEED = (
     "a bound that seeds decide: scikit-learn's own forest fails it on a part of them, and over "
     "seeds the means of both agree"
@@ -29,7 +33,8 @@ EXCEPTIONS = {
     "test_classifier_error_oob_score_multiclass_multioutput": "expects an error where ours has an "
     "answer: a row is right if all its labels are",
     "test_class_weight_errors": "goes on with a forest of other labels; ours refuses that",
-    "test_class_weights_forest": PRIVATE,
+    "test_class_weights_forest[True-RandomForestClassifier]": CLASS_WEIGHTS,
+    "test_class_weights_forest[True-ExtraTreesClassifier]": CLASS_WEIGHTS,
     "test_forest_multioutput_integral_regression_target": PRIVATE,
     "test_validate_y_class_weight": PRIVATE,
     "test_oob_not_computed_twice": PRIVATE,

@@ -11,9 +11,10 @@ EXCEPTIONS = {
     "test_build_pruned_tree_infinite_loop": _PRIVATE + "prunes an object of its own class of trees",
     "test_error": "its last lines give three targets for one row, and expect to hear that they are "
     "negative; we say first that there are too many",
-    "test_sample_weight_invalid": "a single number is the weight of every row, as elsewhere in "
-    "scikit-learn; trees of scikit-learn refuse it with a TypeError",
-    "test_min_sample_split_1_error": "the refusal has other words",
+    "test_sample_weight_invalid": "expects a TypeError for the number 0 as weight; a single number "
+    "is the weight of every row, as elsewhere in scikit-learn, and all weights 0 are refused",
+    "test_min_sample_split_1_error": "refused with the value and what is expected, in words of "
+    "ours",
     "test_big_input": "values beyond float32 are values: nothing is rounded to float32",
     "test_almost_constant_feature": "values that differ by less than 1e-7 are different: nothing "
     "is rounded to float32",

@@ -200,3 +200,17 @@ def test_strength_takes_what_fit_took():
     alone = RandomForestClassifier(30, random_state=0).fit(data.X[9:], data.y[9:])
     assert found == alone.strength(data.X[9:], data.y[9:])
     assert found == forest.strength(data.X, labels)
+
+
+def test_auto_stops_where_every_tree_sees_every_row():
+    forest = RandomForestClassifier("auto", sampler="group", random_state=0)
+    rows = [[0.0], [1.0], [2.0]]
+    assert len(forest.fit(rows, [0, 1, 1], groups=[7, 7, 7])) == 50
+    assert len(RandomForestClassifier("auto", random_state=0).fit([[1.0]], [1])) == 50
+
+
+def test_a_tree_that_is_not_there_is_told_by_its_number():
+    forest = RandomForestClassifier(3, random_state=0).fit([[0.0], [1.0]], [0, 1])
+    for trees in (forest, forest.estimators_):
+        with pytest.raises(IndexError, match=r"There is no tree 9: there are 3, from 0 on"):
+            trees[9]

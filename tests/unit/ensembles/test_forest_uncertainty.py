@@ -89,10 +89,25 @@ def test_errors_that_cannot_be_estimated_are_refused(forest):
 
 
 def test_unknown_method_is_refused():
-    with pytest.raises(InvalidParameter, match="expected one of"):
+    with pytest.raises(InvalidParameter, match=r"^std_method='bayes': expected one of"):
         RandomForestRegressor(5).fit(DATA.X, DATA.y).predict(
             TEST.X, return_std=True, std_method="bayes"
         )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "weights"),
+    [
+        ({"sampler": "subsample"}, None),
+        ({}, np.arange(len(DATA.y)) % 3 + 1),
+        ({}, np.linspace(0.1, 1, len(DATA.y))),
+    ],
+)
+def test_the_jackknife_needs_plain_bootstraps_and_says_so(parameters, weights):
+    forest = RandomForestRegressor(5, random_state=0, **parameters).fit(DATA.X, DATA.y, weights)
+    words = r"^std_method='jackknife' needs .* Use std_method='infinitesimal'"
+    with pytest.raises(InvalidParameter, match=words):
+        forest.predict(TEST.X, return_std=True, std_method="jackknife")
 
 
 def test_labels_and_quantiles_have_no_standard_errors():

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from spinney import (
+    BaggingRegressor,
     DecisionTreeClassifier,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    QuantileForestRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -68,6 +70,22 @@ def test_order_of_rows_does_not_matter(kind):
         for o in (np.arange(300), order)
     ]
     assert models[0] == models[1]
+
+
+@pytest.mark.parametrize(
+    "kind", [*CLASSIFIERS, *REGRESSORS, QuantileForestRegressor, BaggingRegressor]
+)
+@pytest.mark.parametrize("bootstrap", [False, True])
+def test_nor_does_that_of_equal_rows_of_different_weights(kind, bootstrap):
+    rng = np.random.default_rng(1)
+    table, weights = rng.integers(0, 3, (60, 2)).astype(float), rng.random(60) + 0.1
+    numbers, order = rng.integers(0, 2, 60), rng.permutation(60)
+    settings = {"n_estimators": 5, "random_state": 0, "bootstrap": bootstrap}
+    models = [
+        kind(**settings).fit(table[o], numbers[o], weights[o]).predict(table)
+        for o in (np.arange(60), order)
+    ]
+    assert np.array_equal(*models)
 
 
 @pytest.mark.parametrize("sampler", ["bootstrap", "subsample", "stratified", "balanced"])

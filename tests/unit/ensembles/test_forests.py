@@ -15,6 +15,7 @@ from spinney import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from spinney.ensembles.forests.rules import CLASS_CRITERIA
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.explain import shap_values
 
@@ -314,9 +315,18 @@ def test_pruned_trees_are_the_smallest_best_ones(kind, alpha):
     assert found.arrays["gain"][found.arrays["feature"] < 0].max() == 0.0
 
 
-def test_pruning_by_gains_that_do_not_add_up_is_refused():
-    with pytest.raises(InvalidParameter, match="does not add up"):
-        RandomForestClassifier(criterion="twoing", ccp_alpha=0.1).fit(X, Y)
+@pytest.mark.parametrize("criterion", sorted(CLASS_CRITERIA))
+@pytest.mark.parametrize("n_labels", [1, 2])
+def test_trees_of_a_forest_are_pruned_as_trees_that_stand_alone(criterion, n_labels):
+    labels = Y if n_labels == 1 else np.column_stack([Y, X[:, 1] > 0])
+    forest = RandomForestClassifier(3, criterion=criterion, random_state=0)
+    alone = [tree.pruned(alpha=0.02) for tree in forest.fit(X, labels).estimators_]
+    whole = [tree.get_n_leaves() for tree in forest.estimators_]
+    pruned = forest.set_params(ccp_alpha=0.02).fit(X, labels).estimators_
+    leaves = [tree.get_n_leaves() for tree in pruned]
+    assert all(few < many for few, many in zip(leaves, whole, strict=True))
+    for ours, theirs in zip(pruned, alone, strict=True):
+        assert np.array_equal(ours.apply(X), theirs.apply(X))
 
 
 def test_progress_is_told_on_stderr_and_changes_nothing(capsys):

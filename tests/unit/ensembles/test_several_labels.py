@@ -314,3 +314,9 @@ def test_what_knows_one_label_says_so(tmp_path):
         spinney.HistGradientBoostingClassifier().fit(X, Y)
     with pytest.raises(InvalidInput, match="1d array"):
         spinney.RotationForestClassifier().fit(X, Y)
+
+
+def test_no_column_is_no_label():
+    for kind in (DecisionTreeClassifier, RandomForestClassifier):
+        with pytest.raises(InvalidInput, match=r"y has shape \(240, 0\), no target at all"):
+            kind().fit(X, Y[:, :0])

@@ -203,6 +203,12 @@ def test_classes_the_tree_never_saw_are_errors():
     assert gone.get_n_leaves() == 1
 
 
+def test_labels_none_of_which_is_a_class_are_refused():
+    tree = DecisionTreeClassifier().fit([[0], [1], [2]], [0, 1, 2])
+    with pytest.raises(InvalidInput, match=r"labels '0', '1', none of .* there are 0, 1, 2\. Give"):
+        tree.pruned("reduced_error", X=[[0], [1]], y=["0", "1"])
+
+
 # Pessimistic
 
 

@@ -31,7 +31,12 @@ from spinney.ensembles.forests.growing import (
 )
 from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import Tally, hear_trees
-from spinney.ensembles.forests.row_order import groups_by_content, row_keys, taken
+from spinney.ensembles.forests.row_order import (
+    groups_by_content,
+    order_of_keys,
+    row_keys,
+    taken,
+)
 from spinney.ensembles.forests.rows import ForestRows, digest_of
 from spinney.ensembles.forests.warm_start import leaves_hold
 from spinney.ensembles.trees.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -269,7 +274,7 @@ def _read(
     in_order = made.sampler == "block" or isinstance(made, OwnRecipe)
     digest = digest_of(reading, keys, in_order=in_order)
     if keys is not None:
-        order = np.argsort(keys, kind="stable")
+        order = order_of_keys(keys, reading.weights)
         reading = taken(reading, order)
         places = order if places is None else places[order]
         if labels is not None:

@@ -70,7 +70,7 @@ class RandomTreesEmbedding(TransformerMixin, PassedNodes, MemberSequence):
     random_state : int, Generator, RandomState or None
         Decides the splits.
     verbose : int
-        As in scikit-learn; there is nothing to tell.
+        1 shows a bar in terminals and notebooks.
     warm_start : bool
         Whether ``fit`` adds trees to those of the last fit.
     categorical_features : "from_dtype", None, mask, positions or names

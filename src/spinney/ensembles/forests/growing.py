@@ -1,7 +1,7 @@
 """Growing the trees of a forest, some at a time."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,11 +10,7 @@ import numpy as np
 from spinney.ensembles.constraints import tree_directions
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.forests.rows import ForestRows
-from spinney.ensembles.forests.rules import (
-    CLASS_CRITERIA,
-    NOT_PRUNED,
-    NUMBER_CRITERIA,
-)
+from spinney.ensembles.forests.rules import CLASS_CRITERIA, NUMBER_CRITERIA
 from spinney.ensembles.sharing import ranks_of
 from spinney.ensembles.trees.growing import (
     Scales,
@@ -22,12 +18,14 @@ from spinney.ensembles.trees.growing import (
     number_target,
 )
 from spinney.ensembles.trees.limits import n_drawn
-from spinney.ensembles.trees.several_labels import has_classes
-from spinney.errors import InvalidParameter, SmallWeights
+from spinney.ensembles.trees.several_labels import has_classes, mean_impurity
+from spinney.errors import SmallWeights
 from spinney.model import Policy, TreeForest
 from spinney.model.forest import NODE_ARRAYS, Output, TreeSum, cut_tree, join_trees
+from spinney.model.tree import Tree
 from spinney.resampling.bags import Bags
 from spinney.resampling.feature_draws import FeatureDraws
+from spinney.trees.impurity import class_decreases
 from spinney.trees.pruning import weakest_links
 from spinney.trees.ranked import (
     ForestSettings,
@@ -55,6 +53,8 @@ class Grower:
     settings: ForestSettings
     bags: Bags
     policy: Policy
+    criterion: str
+    """The grower's name of it."""
     price: float
     """What a leaf costs, as a share of a tree's weight; above 0 trees are pruned."""
     votes_hard: bool
@@ -73,8 +73,16 @@ class Grower:
             arrays["gain"] = arrays["gain"] / self.bags.unit
         arrays = self.scales.restored(arrays)
         if self.price > 0:
-            arrays = pruned(arrays, self.price)
+            arrays = pruned(arrays, self.price, self._decreases)
         return arrays
+
+    def _decreases(self, tree: Tree) -> FloatArray:
+        """Give the impurity that each split removes, as single trees count it, of all outputs."""
+        target = self.rows.reading.target
+        if not has_classes(target):
+            return tree.gain
+        summed = mean_impurity(target, tree.values, self.criterion) * target.n_targets
+        return class_decreases(tree, summed, self.criterion)
 
     def freeze(self, arrays: Mapping[str, AnyArray]) -> TreeForest:
         """Make a model of trees; they vote from here on, if votes are hard."""
@@ -116,7 +124,9 @@ def make_grower(rows: ForestRows, params: Mapping[str, Any], n_threads: int) -> 
         _settings(rows, params, bags, scales),
         bags,
         Policy(unseen=params["unseen"], extra=params["extra_columns"]),
-        price=_price(rows, params),
+        criterion={**CLASS_CRITERIA, **NUMBER_CRITERIA}[params["criterion"]],
+        # Gains of several outputs are sums, and the price is one of their mean.
+        price=float(params["ccp_alpha"]) * reading.target.n_targets,
         votes_hard=params.get("voting") == "hard",
         n_threads=n_threads,
         features=feature_draws(rows, params),
@@ -179,23 +189,14 @@ def _settings(
     )
 
 
-def _price(rows: ForestRows, params: Mapping[str, Any]) -> float:
-    """Give the price of a leaf, in gains: those of several outputs are sums, not means."""
-    price = float(params["ccp_alpha"])
-    if price > 0 and params["criterion"] in NOT_PRUNED:
-        raise InvalidParameter(
-            f"ccp_alpha={price:g} with criterion={params['criterion']!r}: what its splits gain "
-            "does not add up over a tree. Set ccp_alpha=0, or use 'gini' or 'entropy'."
-        )
-    return price * rows.reading.target.n_targets
-
-
-def pruned(arrays: Mapping[str, AnyArray], price: float) -> dict[str, AnyArray]:
+def pruned(
+    arrays: Mapping[str, AnyArray], price: float, decreases: Callable[[Tree], FloatArray]
+) -> dict[str, AnyArray]:
     """Cut trees back to the smallest ones that are best if a leaf costs so much."""
     trees = []
     for number in range(len(arrays["tree_start"]) - 1):
         tree = cut_tree(arrays, number)
-        links = weakest_links(tree, tree.gain)
+        links = weakest_links(tree, decreases(tree))
         trees.append(cut_below(tree, links <= price * tree.weight[0] * _SAME)[0])
     return join_trees(trees, width=arrays["values"].shape[1])
 

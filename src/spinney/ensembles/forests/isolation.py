@@ -65,7 +65,7 @@ class IsolationForest(OutlierMixin, Estimator):
     random_state : int, Generator, RandomState or None
         Decides the draws.
     verbose : int
-        As in scikit-learn; there is nothing to tell.
+        1 shows a bar in terminals and notebooks.
     warm_start : bool
         Whether ``fit`` adds trees to those of the last fit.
     extension_level : int

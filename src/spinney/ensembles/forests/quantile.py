@@ -28,6 +28,7 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.ensembles.uncertain.quantile import QuantileCalibration
+from spinney.ensembles.weak.checks import check_means
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.model import Model
 from spinney.model.leaf_rows import LeafRowForest
@@ -189,7 +190,9 @@ class QuantileForestRegressor(QuantileCalibration, RegressorMixin, Estimator):
             multi_output=False,
             n_threads=self._n_threads(),
         )
-        reading, place = in_order_of_targets(read_rows(X, y, sample_weight, intake))
+        given = read_rows(X, y, sample_weight, intake)
+        check_means(given.y, type(self).__name__)
+        reading, place = in_order_of_targets(given)
         self._adopt(QuantileGrowth(self, reading, seed_from(self.random_state)).model(place))
         return self
 

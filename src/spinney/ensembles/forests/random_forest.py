@@ -63,7 +63,7 @@ class RandomForestClassifier(ClassForest):
         Weights of classes; "balanced_subsample" by the rows of each tree. Of several labels a dict
         for each, and their product counts.
     ccp_alpha : float
-        Cost of a leaf by which trees are pruned; 0 for not at all.
+        Price of a leaf by which trees are pruned, each as a single tree is; 0 for not at all.
     max_samples : int, float or None
         Rows a bag draws, or the share of them.
     monotonic_cst : None, sequence or dict

@@ -25,6 +25,7 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.ensembles.trees.limits import n_drawn, weight_of
+from spinney.ensembles.weak.checks import check_means
 from spinney.errors import InvalidInput
 from spinney.model import Model, Policy
 from spinney.model.projection import PlaneForest
@@ -83,6 +84,7 @@ class _RotationForest(Estimator):
         )
         given = read_rows(X, y, sample_weight, intake)
         self._refuse_categories(given)
+        check_means(given.y, type(self).__name__)
         _refuse_infinities(given)
         reading, _ = in_order_of_targets(given)
         growth = RotationGrowth(reading, self._plan(params, reading))

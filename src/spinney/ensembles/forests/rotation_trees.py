@@ -1,6 +1,6 @@
 """Growing trees along axes of their own."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from spinney.ensembles.forests.rotation_axes import (
     random_axes,
     rotated_axes,
 )
+from spinney.ensembles.trees.growing import Scales as TargetScales
 from spinney.model import Policy
 from spinney.model.projection import PlaneForest, dense_numbers, join_planes
 from spinney.progress import follow
@@ -22,7 +23,7 @@ from spinney.resampling.tickets import tickets_of_weights
 from spinney.trees.planes import Axes
 from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
-from spinney.typing import AnyArray
+from spinney.typing import AnyArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,12 @@ class RotationGrowth:
             self._classes = reading.y.astype(np.uint32)
         self._scales = Scales.of_matrix(self._matrix, reading.weights)
         self._scaled = ScaledRows(self._scales.scaled(self._matrix), self._classes, reading.weights)
-        self._bags, self._target = self._rows()
+        self._bags, weights, n_drawn = self._rows()
+        own = replace(reading, weights=weights)
+        self._far = TargetScales.of(own, "squared_error")
+        """What weights and targets are divided by to grow."""
+        self._target = self._learnt(self._far.near_one(own), n_drawn)
+        self._settings = ForestSettings(tree=self._far.limits(plan.limits), shuffle=True)
 
     def forest(self) -> PlaneForest:
         """Grow all trees."""
@@ -61,19 +67,20 @@ class RotationGrowth:
             reading.schema, reading.target, join_planes(trees), policy=self._plan.policy
         )
 
-    def _rows(self) -> tuple[Bags, TreeTarget]:
-        """Give the rows of each tree, and what they are grown for."""
-        reading = self._reading
-        n_rows, weights, n_drawn = len(reading.y), reading.weights, 0
-        bags = Bags(n_rows)
-        if self._plan.bootstrap:
-            n_drawn = tickets_of_weights(weights, n_rows)[2]
-            bags = Bootstrap(n_rows, n_drawn, seed=self._plan.limits.seed, weights=weights)
-            weights = None  # they were drawn by
+    def _rows(self) -> tuple[Bags, FloatArray | None, int]:
+        """Give the rows of each tree, their weights in it, and how many are drawn; 0: none are."""
+        weights, n_rows = self._reading.weights, len(self._reading.y)
+        if not self._plan.bootstrap:
+            return Bags(n_rows), weights, 0
+        n_drawn = tickets_of_weights(weights, n_rows)[2]
+        bags = Bootstrap(n_rows, n_drawn, seed=self._plan.limits.seed, weights=weights)
+        return bags, None, n_drawn  # the weights were drawn by
+
+    def _learnt(self, near: Reading, n_drawn: int) -> TreeTarget:
         if self._classes is not None:
-            n_classes = reading.target.n_outputs
-            return bags, TreeTarget.of_classes(self._classes, n_classes, weights, criterion="gini")
-        return bags, TreeTarget.of_numbers(reading.y, weights, criterion="squared", n_drawn=n_drawn)
+            n_classes = near.target.n_outputs
+            return TreeTarget.of_classes(self._classes, n_classes, near.weights, criterion="gini")
+        return TreeTarget.of_numbers(near.y, near.weights, criterion="squared", n_drawn=n_drawn)
 
     def _axes(self, number: int) -> Axes:
         seed = random_bits(self._plan.limits.seed, Stream.FEATURES, number)
@@ -87,8 +94,8 @@ class RotationGrowth:
         turned = Table.from_matrix(axes.project(self._matrix, n_threads=self._plan.n_threads))
         binner = Binner.of_categories(turned, None)
         ranked = RankedTable(turned, binner, n_threads=self._plan.n_threads)
-        settings = ForestSettings(tree=self._plan.limits, shuffle=True)
-        grown = ranked.grow(self._target, settings, self._bags, range(number, number + 1))
+        trees = range(number, number + 1)
+        grown = self._far.restored(ranked.grow(self._target, self._settings, self._bags, trees))
         inner = grown["right"] >= 0
         axis = grown["feature"][inner]
         return {

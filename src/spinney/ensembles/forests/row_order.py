@@ -24,7 +24,18 @@ def order_of_rows(table: Table, y: FloatArray) -> AnyArray:
     Draws are draws of places. With this order the same rows are drawn whatever order they came in,
     and a row that stands there twice has the two places that one of weight 2 has.
     """
-    return np.argsort(row_keys(table, y), kind="stable")
+    return order_of_keys(row_keys(table, y), None)
+
+
+def order_of_keys(keys: AnyArray, weights: FloatArray | None) -> AnyArray:
+    """Put rows in the order of their keys, those that hold the same in that of their weights.
+
+    Examples
+    --------
+    >>> order_of_keys(np.array([5, 3, 5]), np.array([0.4, 1.0, 0.2])).tolist()
+    [1, 2, 0]
+    """
+    return np.argsort(keys, kind="stable") if weights is None else np.lexsort((weights, keys))
 
 
 def row_keys(table: Table, y: FloatArray) -> AnyArray:
@@ -77,15 +88,16 @@ def groups_by_content(codes: AnyArray, keys: AnyArray) -> AnyArray:
 
 
 def in_order_of_targets(reading: Reading) -> tuple[Reading, AnyArray]:
-    """Sort rows by their (first) target, equal ones by what else stands in them.
+    """Sort rows by their (first) target, equal ones by what else stands in them and they weigh.
 
     Returns
     -------
     tuple
         The reading in that order, and for each row that was given its new number; -1: of weight 0.
     """
-    first = reading.y.reshape(len(reading.y), -1)[:, 0]
-    order = np.lexsort((mixed_bits(reading.table), first))
+    first, *others = reading.y.reshape(len(reading.y), -1).T
+    weights = () if reading.weights is None else (reading.weights,)
+    order = np.lexsort((*weights, *others, mixed_bits(reading.table), first))
     place = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     if reading.kept is not None:

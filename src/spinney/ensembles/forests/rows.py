@@ -15,6 +15,7 @@ from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.forests.row_order import (
     MOST_COLUMNS,
     groups_by_content,
+    order_of_keys,
     row_keys,
     rows_digest,
     taken,
@@ -86,7 +87,7 @@ def read_forest_rows(
     keys = None if sampler in (None, "block") else row_keys(reading.table, reading.y)
     digest = digest_of(reading, keys, in_order=sampler == "block")
     if keys is not None:
-        order = np.argsort(keys, kind="stable")
+        order = order_of_keys(keys, reading.weights)
         reading = taken(reading, order)
         places = order if places is None else places[order]
         row_weights = None if row_weights is None else row_weights[order]

@@ -32,8 +32,6 @@ CLASS_CRITERIA = {
     "gain_ratio": "gain_ratio",
 }
 """Criteria of classifiers, and what trees call them."""
-NOT_PRUNED = ("twoing", "hellinger", "gain_ratio")
-"""Criteria whose gains are no decrease of something that adds up over leaves."""
 NUMBER_CRITERIA = {
     "squared_error": "squared",
     "friedman_mse": "squared",

@@ -27,7 +27,12 @@ class Views(Sequence[Any]):
     @overload
     def __getitem__(self, index: slice) -> list[Any]: ...
     def __getitem__(self, index: Any) -> Any:
-        places = range(len(self))[index]
+        try:
+            places = range(len(self))[index]
+        except IndexError:
+            raise IndexError(
+                f"There is no tree {index}: there are {len(self)}, from 0 on."
+            ) from None
         if isinstance(places, range):
             return [self._view(place) for place in places]
         return self._view(places)

@@ -8,7 +8,7 @@ from spinney.errors import InvalidParameter
 from spinney.model import TreeForest
 from spinney.resampling.bags_recipe import BagRecipe
 from spinney.resampling.bags_repeated import repetitions
-from spinney.theory.forests import variance_form, variances_of
+from spinney.theory.forests import VARIANCES, variance_form, variances_of
 from spinney.typing import AnyArray, FloatArray
 
 _ANSWERS_AT_ONCE = 1 << 22
@@ -36,6 +36,9 @@ def standard_errors(
     -------
     (n_rows, n_outputs)
     """
+    if method not in VARIANCES:
+        ways = ", ".join(map(repr, VARIANCES))
+        raise InvalidParameter(f"std_method={method!r}: expected one of {ways}.")
     recipe = known.recipe
     if recipe.sampler not in ("bootstrap", "subsample"):
         raise InvalidParameter(
@@ -45,6 +48,13 @@ def standard_errors(
     if len(model) < 2:
         raise InvalidParameter("return_std=True needs two trees at least; a hundred say little.")
     weights, chances = _meaning_of_weights(recipe, weighs_classes=weighs_classes)
+    only_one = recipe.sampler == "subsample" or weights is not None or chances is not None
+    if only_one and method != "infinitesimal":
+        raise InvalidParameter(
+            f"std_method={method!r} needs rows drawn with replacement, each for itself and all "
+            "with the same chance, and here they were drawn without replacement or by weights. "
+            "Use std_method='infinitesimal'."
+        )
     form = variance_form(
         recipe.bags().counts(range(len(model))),
         method=method,

@@ -10,7 +10,7 @@ from spinney.data.label_columns import refuse_several
 from spinney.data.target import read_labels, read_numbers
 from spinney.data.weights import read_weights
 from spinney.ensembles.parameters import Choice, Real, Rule, check_parameters
-from spinney.errors import InvalidInput, InvalidParameter
+from spinney.errors import InvalidInput, InvalidParameter, shorten
 from spinney.trees.pruning import (
     best_stops,
     class_errors,
@@ -90,4 +90,9 @@ def _errors(fitted: Any, pruning: Pruning) -> AnyArray:
     labels = read_labels(pruning.y, n_rows, name)
     known = {label: code for code, label in enumerate(target.classes.tolist())}
     place = np.array([known.get(label, -1) for label in labels.classes.tolist()])
+    if (place < 0).all():  # every node would be wrong everywhere: a leaf would be as good
+        raise InvalidInput(
+            f"y has the labels {shorten(labels.classes.tolist())}, none of which is a class of the "
+            f"tree: there are {shorten(target.classes.tolist())}. Give labels as those of fit."
+        )
     return class_errors(tree, leaves[counts], place[labels.codes][counts], own_weights)

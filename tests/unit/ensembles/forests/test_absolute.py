@@ -64,3 +64,22 @@ def test_missing_values_categories_and_out_of_bag_answers():
     assert forest.oob_prediction_.shape == Z.shape
     assert forest.feature_importances_.argmax() in (0, 1)
     assert max(tree.get_n_leaves() for tree in forest.estimators_) <= 9
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize("seed", range(8))
+def test_trees_on_categories_know_no_order_of_rows_and_take_weights_for_repetitions(
+    seed, n_outputs
+):
+    """Several categories have equal medians, or medians between two targets."""
+    rng = np.random.default_rng(seed)
+    table = rng.integers(0, 6, (14, 2)).astype(float)
+    targets = rng.integers(0, 4, (14, n_outputs)).astype(float)
+    times = rng.integers(1, 4, 14)
+    tree = DecisionTreeRegressor(criterion="absolute_error", categorical_features=[0, 1])
+    order = rng.permutation(14)
+    first = tree.fit(table, targets).model_
+    assert tree.fit(table[order], targets[order]).model_ == first
+    weighted = tree.fit(table, targets, times).predict(table)
+    often = rng.permutation(np.repeat(np.arange(14), times))
+    assert np.array_equal(tree.fit(table[often], targets[often]).predict(table), weighted)

@@ -9,6 +9,7 @@ from spinney import (
     ExtraTreesRegressor,
     QuantileForestRegressor,
     RandomForestRegressor,
+    RotationForestRegressor,
 )
 from spinney.errors import InvalidInput
 from spinney.io.save_load import from_bytes, to_bytes
@@ -17,7 +18,12 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 4))
 Y = np.abs(X[:, 0] + RNG.normal(size=200))
 FAR = [2.0**530, 2.0**-530]
-KINDS = [RandomForestRegressor, ExtraTreesRegressor, QuantileForestRegressor]
+KINDS = [
+    RandomForestRegressor,
+    ExtraTreesRegressor,
+    QuantileForestRegressor,
+    RotationForestRegressor,
+]
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda k: k.__name__)
 
 
@@ -58,6 +64,8 @@ def test_scores_and_standard_errors_are_numbers(criterion, far):
     [
         RandomForestRegressor(),
         ExtraTreesRegressor(),
+        QuantileForestRegressor(),
+        RotationForestRegressor(20),
         BaggingRegressor(),
         BaggingRegressor(KNeighborsRegressor()),
     ],
@@ -68,3 +76,9 @@ def test_means_are_numbers_or_refused(ensemble):
         ensemble.fit(X, np.r_[-1e307, Y[1:]])
     large = np.linspace(-1e300, 1e300, 200)
     assert np.isfinite(ensemble.fit(X, large).predict(X)).all()
+
+
+@every_kind
+def test_the_smallest_floats_are_learnt(kind):
+    said = kind(20, random_state=0).fit(X, Y * 1e-310).predict(X)
+    assert np.corrcoef(said * 1e300, Y)[0, 1] > 0.7

@@ -238,3 +238,12 @@ def test_odd_tables_give_a_sensible_model(table, rotation):
     assert np.all((found >= 0) & (found <= 5))
     found = forest.predict(np.full_like(table, np.inf))
     assert np.isfinite(found).all()
+
+
+def test_equal_rows_of_different_numbers_are_drawn_in_whatever_order_they_stand():
+    rng = np.random.default_rng(2)
+    table = rng.integers(0, 3, (50, 2)).astype(float)
+    numbers, order = rng.integers(0, 3, (50, 2)), rng.permutation(50)
+    forest = RotationForestRegressor(4, bootstrap=True, random_state=0)
+    first = forest.fit(table, numbers).predict(table)
+    assert np.array_equal(forest.fit(table[order], numbers[order]).predict(table), first)
