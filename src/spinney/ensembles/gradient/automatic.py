@@ -17,6 +17,7 @@ from spinney.ensembles.gradient.fold_curve import Pace
 from spinney.ensembles.gradient.given import Given
 from spinney.ensembles.gradient.rules import AUTO, AUTOMATIC, AUTOMATIC_RULES
 from spinney.errors import InvalidModel
+from spinney.resampling.row_sampling import CHOOSING_SAMPLERS
 from spinney.results import Result
 
 FEWEST_ROWS = 100
@@ -185,6 +186,8 @@ def choose_settings(
         values["max_iter"] = max(min(MOST_ROUNDS, MOST_TREES // n_outputs), FEWEST_ROUNDS)
     if n_rows < FEWEST_ROWS:
         values["subsample"] = 1.0  # too few to leave some out, and weights stay repetitions
+    if params["sampler"] in CHOOSING_SAMPLERS:
+        values["subsample"] = _SLOW["subsample"]  # whoever names such a sampler wants a share
     chosen = {name: values[name] for name in AUTOMATIC if is_auto(params[name])}
     return AutomaticSettings(scheme, n_rows, n_features, chosen)
 

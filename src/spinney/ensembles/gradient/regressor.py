@@ -105,7 +105,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         How far a leaf goes under Poisson, gamma and Tweedie loss: to its optimum, or one step of
         Newton's, as other libraries do. Other losses do not look at it.
     subsample : float or "auto"
-        Share of rows drawn for each round; its trees are grown on those alone.
+        Share of rows drawn for each round; its trees are grown on those alone. "auto" leaves
+        a ``sampler`` that chooses rows by their derivatives 75 %.
     sampler : {"uniform", "one_side", "minimal_variance", "bayesian", "poisson"}
         How rows of a round are drawn. "uniform": each with the same probability. "one_side" and
         "minimal_variance": rows with large derivatives sooner, and those that are drawn count by
@@ -352,16 +353,22 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
             return self._through_link(self._raw_scores(X, offset))[:, 0]
         return self._in_shape(self._predictions(X, offset))
 
-    def score(self, X: TableLike, y: Any, sample_weight: Any = None) -> float:
+    def score(
+        self, X: TableLike, y: Any, sample_weight: Any = None, *, offset: Any = None
+    ) -> float:
         """Give the coefficient of determination; of several quantiles that of the pinball loss.
 
         That is the mean over levels of ``sklearn.metrics.d2_pinball_score``: 1 is perfect, and a
         constant quantile has 0. Of several outputs it is the mean over them.
         """
         levels = quantile_levels(self._parameters())
-        if levels is None:
+        if levels is not None:
+            return pinball_score(y, self.predict(X, offset), levels, sample_weight)
+        if offset is None:
             return float(super().score(X, y, sample_weight))
-        return pinball_score(y, self.predict(X), levels, sample_weight)
+        from sklearn.metrics import r2_score  # noqa: PLC0415 - 0.1 s, for few only
+
+        return float(r2_score(y, self.predict(X, offset), sample_weight=sample_weight))
 
     @staticmethod
     def _in_shape(predictions: FloatArray) -> FloatArray:
