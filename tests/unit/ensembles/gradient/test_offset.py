@@ -190,6 +190,14 @@ def test_an_offset_that_fit_had_is_not_forgotten(tmp_path):
     assert np.allclose(moved, model.decision_function(X) + offset)
 
 
+@pytest.mark.parametrize(("before", "now"), [(OFFSET, None), (None, OFFSET)])
+def test_warm_start_does_not_forget_or_begin_an_offset(before, now):
+    model = GradientBoostingRegressor(max_iter=2, warm_start=True).fit(X, BOTH, offset=before)
+    words = "with offset=.* without one" if now is None else "without offset=.* with one"
+    with pytest.raises(InvalidInput, match=words):
+        model.set_params(max_iter=4).fit(X, BOTH, offset=now)
+
+
 @pytest.mark.parametrize("task", ["squared", "logistic", "multinomial"])
 def test_the_score_is_that_of_predictions_with_it(task):
     model, y, offset = learner(task)
