@@ -16,7 +16,8 @@ from spinney.ensembles.fitting import Reading
 from spinney.ensembles.gradient.fold_curve import Pace
 from spinney.ensembles.gradient.given import Given
 from spinney.ensembles.gradient.rules import AUTO, AUTOMATIC, AUTOMATIC_RULES
-from spinney.errors import InvalidModel
+from spinney.errors import InvalidInput, InvalidModel
+from spinney.resampling.keys import read_codes, read_ranks
 from spinney.resampling.row_sampling import CHOOSING_SAMPLERS
 from spinney.results import Result
 
@@ -184,12 +185,33 @@ def choose_settings(
     values["early_stopping"] = stops.get(scheme, given.X_val is not None)
     if scheme in ("folds", "part"):
         values["max_iter"] = max(min(MOST_ROUNDS, MOST_TREES // n_outputs), FEWEST_ROUNDS)
+        if is_auto(params["cv"]):
+            values["cv"] = _folds_there_are(given, reading)
     if n_rows < FEWEST_ROWS:
         values["subsample"] = 1.0  # too few to leave some out, and weights stay repetitions
     if params["sampler"] in CHOOSING_SAMPLERS:
         values["subsample"] = _SLOW["subsample"]  # whoever names such a sampler wants a share
     chosen = {name: values[name] for name in AUTOMATIC if is_auto(params[name])}
     return AutomaticSettings(scheme, n_rows, n_features, chosen)
+
+
+def _folds_there_are(given: Given, reading: Reading) -> int:
+    """Give the usual number of folds, or fewer where groups or times do not make so many."""
+    groups, time = given.fold_keys(reading)
+    if time is not None:
+        name, n_parts = "time", len(np.unique(read_ranks(time, len(reading.y))))
+        most = n_parts - 1  # the first is learnt from
+    elif groups is not None:
+        name, n_parts = "groups", len(np.unique(read_codes(groups, len(reading.y), "groups")))
+        most = n_parts
+    else:
+        return N_FOLDS
+    if n_parts < 2:
+        raise InvalidInput(
+            f"{name} has the same entry in all {len(reading.y)} rows, so no fold can test what it "
+            f"has not learnt from. Leave {name} out, or set early_stopping=False."
+        )
+    return min(most, N_FOLDS)
 
 
 def counted_rows(reading: Reading) -> int:

@@ -58,7 +58,10 @@ class OffsetClassScores(LabelAnswers, ClassScores):
     def score(
         self, X: TableLike, y: Any, sample_weight: Any = None, *, offset: Any = None
     ) -> float:
-        """Give the accuracy: of several labels the share of rows that have all of them right."""
+        """Give the accuracy: of several labels the share of rows that have all of them right.
+
+        ``offset`` is that of ``predict``.
+        """
         if offset is None:
             return super().score(X, y, sample_weight)
         said = self.predict(X, offset)

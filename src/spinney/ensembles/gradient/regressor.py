@@ -165,7 +165,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         and "cv" or "part" do if it is not.
     cv : int, splitter, iterable of (train, test) or "auto"
         The folds of ``early_stopping="cv"``. A number of folds divides classes evenly, keeps the
-        ``groups`` of ``fit`` whole, and goes forward in its ``time``. "auto": 5.
+        ``groups`` of ``fit`` whole, and goes forward in its ``time``. "auto": 5, or
+        fewer where groups or times make no more.
     time_budget : float or None
         Seconds after which ``fit`` ends with the round it is in, and says so.
     scoring : "loss", name of a scorer, callable or None
@@ -359,7 +360,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         """Give the coefficient of determination; of several quantiles that of the pinball loss.
 
         That is the mean over levels of ``sklearn.metrics.d2_pinball_score``: 1 is perfect, and a
-        constant quantile has 0. Of several outputs it is the mean over them.
+        constant quantile has 0. Of several outputs it is the mean over them. ``offset`` is that of
+        ``predict``.
         """
         levels = quantile_levels(self._parameters())
         if levels is not None:
