@@ -137,7 +137,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         features of more than 255 levels, "sets" for all others.
     category_pairs : "auto", None, "all" or list of pairs of positions or names
         Pairs of categorical features whose levels are told together, as with "target". "auto":
-        those with a feature of more than 255 levels that is told so, if they are at most 50.
+        those with a feature of more than 255 levels that is told so, if they are at most 50,
+        and of several classes or outputs no more than 250 means of targets.
     date_features : "auto" or bool
         Whether year, month, day, weekday and hour of dates, and the time between two dates, stand
         beside the dates themselves; "auto" is True. A date with a monotone constraint stays alone.
