@@ -1,6 +1,7 @@
 """What the comparison of defaults counts, and for whom."""
 
 from benchmarks.defaults.summary import compared, cpu_seconds, is_endless, mean_losses, told
+from benchmarks.defaults.tables import chose_settings
 
 CONTENDERS = ["ours", "peer"]
 
@@ -23,6 +24,22 @@ def test_folds_that_one_contender_has_not_tried_cost_nobody_seconds():
     cells = compared(lines, CONTENDERS)
     assert cpu_seconds(cells, CONTENDERS) == {"ours": 3.0, "peer": 5.0}
     assert list(cells) == [("rivers", "0")]
+
+
+def test_folds_that_our_default_was_chosen_on_do_not_count():
+    of_development = [name for name in "abcdefgh" if chose_settings(name, 1)]
+    assert 0 < len(of_development) < 8
+    assert not any(chose_settings(name, fold) for name in "abcdefgh" for fold in (0, 2, 3, 4))
+    lines = [
+        {**line(contender, fold, 0.1), "table": name}
+        for contender in CONTENDERS
+        for fold in (0, 1)
+        for name in "abcdefgh"
+    ]
+    counted = set(compared(lines, CONTENDERS))
+    assert counted == {(name, str(fold)) for name in "abcdefgh" for fold in (0, 1)} - {
+        (name, "1") for name in of_development
+    }
 
 
 def test_folds_where_a_fit_was_ended_count_for_nobody_and_are_named():
