@@ -17,8 +17,14 @@ from spinney.ensembles.fitting import Reading
 from spinney.ensembles.gradient.fold_curve import Pace
 from spinney.ensembles.gradient.given import Given, stops_by_folds
 from spinney.ensembles.gradient.rules import AUTO, AUTOMATIC, AUTOMATIC_RULES
+<<<<<<< HEAD
 from spinney.errors import InvalidModel
 from spinney.resampling.keys import read_ranks
+=======
+from spinney.errors import InvalidInput, InvalidModel
+from spinney.resampling.keys import read_codes, read_ranks
+from spinney.resampling.row_sampling import CHOOSING_SAMPLERS
+>>>>>>> wt9
 from spinney.results import Result
 
 FEWEST_ROWS = 100
@@ -186,12 +192,17 @@ def choose_settings(
     if scheme in ("folds", "part"):
         values["cv"] = _n_folds(given, reading)
         values["max_iter"] = max(min(MOST_ROUNDS, MOST_TREES // n_outputs), FEWEST_ROUNDS)
+        if is_auto(params["cv"]):
+            values["cv"] = _folds_there_are(given, reading)
     if n_rows < FEWEST_ROWS:
         values["subsample"] = 1.0  # too few to leave some out, and weights stay repetitions
+    if params["sampler"] in CHOOSING_SAMPLERS:
+        values["subsample"] = _SLOW["subsample"]  # whoever names such a sampler wants a share
     chosen = {name: values[name] for name in AUTOMATIC if is_auto(params[name])}
     return AutomaticSettings(scheme, n_rows, n_features, chosen)
 
 
+<<<<<<< HEAD
 def may_stop_by_folds(params: Mapping[str, Any]) -> bool:
     """Tell whether folds may choose the number of rounds, if groups or times ask for them."""
     if stops_by_folds(params):
@@ -213,6 +224,25 @@ def _n_folds(given: Given, reading: Reading) -> int:
     if time is not None:  # the earliest times are learnt from only
         n_folds = min(n_folds, int(read_ranks(time, n_rows).max()))
     return max(n_folds, 1 if groups is None else 2)
+=======
+def _folds_there_are(given: Given, reading: Reading) -> int:
+    """Give the usual number of folds, or fewer where groups or times do not make so many."""
+    groups, time = given.fold_keys(reading)
+    if time is not None:
+        name, n_parts = "time", len(np.unique(read_ranks(time, len(reading.y))))
+        most = n_parts - 1  # the first is learnt from
+    elif groups is not None:
+        name, n_parts = "groups", len(np.unique(read_codes(groups, len(reading.y), "groups")))
+        most = n_parts
+    else:
+        return N_FOLDS
+    if n_parts < 2:
+        raise InvalidInput(
+            f"{name} has the same entry in all {len(reading.y)} rows, so no fold can test what it "
+            f"has not learnt from. Leave {name} out, or set early_stopping=False."
+        )
+    return min(most, N_FOLDS)
+>>>>>>> wt9
 
 
 def counted_rows(reading: Reading) -> int:

@@ -16,6 +16,7 @@ from spinney.losses import Loss
 from spinney.losses.ranking import QueryRows, RankingLoss
 from spinney.randomness import RowBits, Stream
 from spinney.resampling.folds import Fold
+from spinney.resampling.keys import read_codes, read_ranks
 from spinney.typing import AnyArray, FloatArray, IntArray
 
 
@@ -90,9 +91,17 @@ class GivenQueries(Given):
             )
         return Given.folds(self, params, reading, seed)
 
-    def fold_keys(self, reading: Reading) -> tuple[Any, Any]:  # noqa: ARG002 - they are read
-        """Give the queries: no fold divides one."""
-        return self.known["train"], None
+    def fold_keys(self, reading: Reading) -> tuple[Any, Any]:
+        """Give the queries, or groups of them, and their times: no fold divides a query."""
+        codes, (groups, time) = self.known["train"], Given.fold_keys(self, reading)
+        if time is not None:
+            time = read_ranks(time, len(codes))
+            _check_one_per_query(codes, time, "time", reading)
+        if groups is None:
+            return codes, time
+        groups = read_codes(groups, len(codes), "groups")
+        _check_one_per_query(codes, groups, "groups", reading)
+        return groups, time
 
     def loss_over(self, loss: Loss, rows: BoostingRows, n_threads: int) -> RankingLoss:
         """Give the loss of the queries of all rows, also of those that are only measured on."""
@@ -116,6 +125,21 @@ class GivenQueries(Given):
             Queries.of_codes(codes).check_weights(weights, "sample_weight_val")
         behind = int(self.known["train"].max()) + 1
         return np.where(codes < 0, -1, codes + behind)
+
+
+def _check_one_per_query(codes: IntArray, keys: IntArray, what: str, reading: Reading) -> None:
+    """Refuse keys of folds that differ within a query; messages number the rows that were given."""
+    first = np.unique(codes, return_index=True)[1][codes]
+    wrong = keys != keys[first]
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        rows = np.array([first[row], row])
+        rows = rows if reading.kept is None else reading.kept[rows]
+        raise InvalidInput(
+            f"Rows {rows[0]} and {rows[1]} belong to the same query and differ in {what}: folds "
+            f"divide no query, so it goes by one entry of {what}. Give all rows of a query the "
+            "same."
+        )
 
 
 def _check_weights(codes: IntArray, reading: Reading) -> None:
