@@ -17,14 +17,9 @@ from spinney.ensembles.fitting import Reading
 from spinney.ensembles.gradient.fold_curve import Pace
 from spinney.ensembles.gradient.given import Given, stops_by_folds
 from spinney.ensembles.gradient.rules import AUTO, AUTOMATIC, AUTOMATIC_RULES
-<<<<<<< HEAD
-from spinney.errors import InvalidModel
-from spinney.resampling.keys import read_ranks
-=======
 from spinney.errors import InvalidInput, InvalidModel
-from spinney.resampling.keys import read_codes, read_ranks
+from spinney.resampling.keys import read_ranks
 from spinney.resampling.row_sampling import CHOOSING_SAMPLERS
->>>>>>> wt9
 from spinney.results import Result
 
 FEWEST_ROWS = 100
@@ -190,7 +185,6 @@ def choose_settings(
     stops = {"folds": "cv", "part": "part", "watched": True}
     values["early_stopping"] = stops.get(scheme, given.X_val is not None)
     if scheme in ("folds", "part"):
-        values["cv"] = _n_folds(given, reading)
         values["max_iter"] = max(min(MOST_ROUNDS, MOST_TREES // n_outputs), FEWEST_ROUNDS)
         if is_auto(params["cv"]):
             values["cv"] = _folds_there_are(given, reading)
@@ -202,7 +196,6 @@ def choose_settings(
     return AutomaticSettings(scheme, n_rows, n_features, chosen)
 
 
-<<<<<<< HEAD
 def may_stop_by_folds(params: Mapping[str, Any]) -> bool:
     """Tell whether folds may choose the number of rounds, if groups or times ask for them."""
     if stops_by_folds(params):
@@ -215,34 +208,27 @@ def _chooses_rounds(params: Mapping[str, Any]) -> bool:
     return bool(is_auto(params["max_iter"]) and not params["warm_start"] and wish)
 
 
-def _n_folds(given: Given, reading: Reading) -> int:
-    """Give as many folds as groups and times allow, up to the usual ones."""
-    groups, time = given.fold_keys(reading)
-    n_rows, n_folds = len(reading.y), N_FOLDS
-    if groups is not None:
-        n_folds = min(n_folds, int(read_codes(groups, n_rows, "groups").max()) + 1)
-    if time is not None:  # the earliest times are learnt from only
-        n_folds = min(n_folds, int(read_ranks(time, n_rows).max()))
-    return max(n_folds, 1 if groups is None else 2)
-=======
 def _folds_there_are(given: Given, reading: Reading) -> int:
     """Give the usual number of folds, or fewer where groups or times do not make so many."""
     groups, time = given.fold_keys(reading)
+    n_rows, n_folds = len(reading.y), N_FOLDS
+    if groups is not None:
+        n_groups = int(read_codes(groups, n_rows, "groups").max()) + 1
+        _check_several(n_groups, "groups", n_rows)
+        n_folds = min(n_folds, n_groups)
     if time is not None:
-        name, n_parts = "time", len(np.unique(read_ranks(time, len(reading.y))))
-        most = n_parts - 1  # the first is learnt from
-    elif groups is not None:
-        name, n_parts = "groups", len(np.unique(read_codes(groups, len(reading.y), "groups")))
-        most = n_parts
-    else:
-        return N_FOLDS
+        n_times = int(read_ranks(time, n_rows).max()) + 1
+        _check_several(n_times, "time", n_rows)
+        n_folds = min(n_folds, n_times - 1)  # the earliest are learnt from only
+    return n_folds
+
+
+def _check_several(n_parts: int, name: str, n_rows: int) -> None:
     if n_parts < 2:
         raise InvalidInput(
-            f"{name} has the same entry in all {len(reading.y)} rows, so no fold can test what it "
-            f"has not learnt from. Leave {name} out, or set early_stopping=False."
+            f"{name} has the same entry in all {n_rows} rows, so no fold can test what it has not "
+            f"learnt from. Leave {name} out, or set early_stopping=False."
         )
-    return min(most, N_FOLDS)
->>>>>>> wt9
 
 
 def counted_rows(reading: Reading) -> int:
