@@ -12,6 +12,8 @@ import secrets
 import stat
 from pathlib import Path
 
+import numpy as np
+
 from spinney.errors import InvalidFile
 
 _BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)  # the first is Windows'
@@ -63,8 +65,10 @@ def write_atomically(path: str | os.PathLike[str], data: bytes | memoryview) -> 
     _sync_folder(target.parent)
 
 
-def read_bounded(path: str | os.PathLike[str], *, most: int | None = None) -> bytes:
+def read_bounded(path: str | os.PathLike[str], *, most: int | None = None) -> memoryview:
     """Read a regular file of at most ``most`` bytes, exactly as long as it says it is.
+
+    What is returned is read-only, and nobody else can write to it.
 
     Raises
     ------
@@ -84,14 +88,16 @@ def read_bounded(path: str | os.PathLike[str], *, most: int | None = None) -> by
         if most is not None and size > most:
             raise InvalidFile(f"{name!r} has {size} bytes, at most {most} are allowed.")
         try:
-            data = file.read(size)  # one allocation of the final size, also beyond 2 GiB
-        except (MemoryError, OverflowError):
+            # NumPy asks for large pages: to fill small ones took longer than to read the file.
+            room = np.empty(size, np.uint8)
+        except (MemoryError, ValueError):
             raise InvalidFile(
                 f"{name!r} has {size} bytes, more than the memory holds. Check that it is a model."
             ) from None
-        if len(data) != size or file.read(1):
+        if file.readinto(room.data) != size or file.read(1):
             raise InvalidFile(f"{name!r} changed while it was read. Wait for the writer to finish.")
-    return data
+    room.flags.writeable = False
+    return room.data
 
 
 def _permissions_of_old(target: Path) -> int | None:

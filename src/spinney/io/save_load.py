@@ -56,12 +56,12 @@ def to_bytes(fitted: Any, record: TrainingRecord | None = None) -> bytes:
     return sections.pack(meta, arrays, version=version)
 
 
-def from_bytes(data: bytes) -> Any:
+def from_bytes(data: bytes | memoryview) -> Any:
     """Inverse of ``to_bytes``."""
     return read_with_record(data)[0]
 
 
-def read_with_record(data: bytes) -> tuple[Any, TrainingRecord | None]:
+def read_with_record(data: bytes | memoryview) -> tuple[Any, TrainingRecord | None]:
     """Return what is in a file, and how it was trained if the file tells.
 
     The estimator does not know the record: once fitted anew, it would be told what is not true.

@@ -104,9 +104,11 @@ class PackedArrays(Mapping[str, AnyArray]):
         first = np.cumsum(n_leaves) - n_leaves
         if rest is None:
             return np.add.reduceat(codes, first, dtype=np.int64)
-        numbers = codes.astype(rest.dtype)
-        numbers[codes == _REST_CODE] = rest
-        return np.add.reduceat(numbers, first)
+        sums = np.add.reduceat(codes, first, dtype=rest.dtype)
+        apart = np.flatnonzero(codes == _REST_CODE)
+        tree = np.searchsorted(first, apart, side="right") - 1
+        np.add.at(sums, tree, rest - rest.dtype.type(_REST_CODE))
+        return sums
 
     def _check_growth(self, plain: Mapping[str, AnyArray], packed: Mapping[str, AnyArray]) -> None:
         """No memory on the word of a file alone."""
