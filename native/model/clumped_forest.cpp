@@ -78,6 +78,7 @@ class ClumpedForest::TreeMaker {
         }
         if (clumps_.empty()) clumps_.emplace_back();  // kernels look at the first one
         made_.values = products_.take();
+        turn_values();
         return std::move(clumps_);
     }
 
@@ -93,6 +94,16 @@ class ClumpedForest::TreeMaker {
         std::uint32_t place;
         std::int64_t rows;  ///< that come, and one; 0: a leaf or nobody; -1: too far from the root
     };
+
+    void turn_values() {
+        const std::size_t width = forest_.value_width;
+        const std::size_t n = made_.values.size() / width;
+        if (n > kFewProducts) return;
+        made_.values_by_output.resize(made_.values.size());
+        for (std::size_t i = 0; i < made_.values.size(); ++i) {
+            made_.values_by_output[i % width * n + i / width] = made_.values[i];
+        }
+    }
 
     bool is_leaf(std::size_t node) const { return forest_.feature[node] < 0; }
     std::size_t left(std::size_t node) const { return node + 1; }

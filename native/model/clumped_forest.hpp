@@ -118,6 +118,15 @@ class ClumpedForest {
 
     /// weight * value, all outputs, of the products of a tree.
     const double* values(std::size_t tree) const { return trees_[tree].values.data(); }
+    std::size_t n_products(std::size_t tree) const {
+        return trees_[tree].values.size() / value_width_;
+    }
+    /// The same output by output, of a tree with few products.
+    const double* values_by_output(std::size_t tree) const {
+        return trees_[tree].values_by_output.data();
+    }
+    /// So many that a byte tells them apart.
+    static constexpr std::size_t kFewProducts = 256;
     /// Which of them a leaf that was found adds.
     static std::size_t product_of(std::uint32_t leaf) {
         return (leaf & ~kClumpLeaf) / sizeof(Clump);
@@ -129,6 +138,7 @@ class ClumpedForest {
         std::size_t first_clump = 0;
         std::size_t n_clumps = 0;
         std::vector<double> values;
+        std::vector<double> values_by_output;  ///< empty if there are many
         bool takes_doubles = true;
     };
     class TreeMaker;

@@ -104,18 +104,7 @@ struct ScoreConsumer {
 
         void add_slices(std::size_t tree, std::size_t n_slices, const std::uint8_t* leaves,
                         const SlicedForest& sliced) {
-            const double* values = sliced.leaf_values(tree);
-            const std::size_t n_leaves = sliced.n_leaves(tree);
-            const std::size_t stride = kByteRows * forest_.n_outputs;
-            const std::int32_t output = forest_.tree_output[tree];
-            if (output >= 0) {
-                double* scores = scores_.slice(0) + static_cast<std::size_t>(output) * kByteRows;
-                return kernel_({values, n_leaves, leaves, n_slices, scores, stride});
-            }
-            for (std::size_t k = 0; k < forest_.n_outputs; ++k) {
-                kernel_({values + k * n_leaves, n_leaves, leaves, n_slices,
-                         scores_.slice(0) + k * kByteRows, stride});
-            }
+            add_looked_up(tree, n_slices, leaves, sliced.leaf_values(tree), sliced.n_leaves(tree));
         }
 
         template <class Keyed>
@@ -127,6 +116,16 @@ struct ScoreConsumer {
 
         void add_clumped(std::size_t tree, const std::uint32_t* leaves,
                          const ClumpedForest& clumped) {
+            const std::size_t n_products = clumped.n_products(tree);
+            if (n_products <= ClumpedForest::kFewProducts) {
+                const std::size_t n_slices = (n_ + kByteRows - 1) / kByteRows;
+                products_.resize(n_slices * kByteRows);
+                for (std::size_t i = 0; i < n_; ++i) {
+                    products_[i] = static_cast<std::uint8_t>(ClumpedForest::product_of(leaves[i]));
+                }
+                return add_looked_up(tree, n_slices, products_.data(),
+                                     clumped.values_by_output(tree), n_products);
+            }
             const double* values = clumped.values(tree);
             add_rows(tree, [&](std::size_t row, std::size_t width) {
                 return values + ClumpedForest::product_of(leaves[row]) * width;
@@ -136,6 +135,22 @@ struct ScoreConsumer {
         void end() { scores_.end(first_, n_); }
 
       private:
+        /// Adds values[leaves[row]] of each output, of which there are `n` behind each other, to
+        /// the scores of all rows.
+        void add_looked_up(std::size_t tree, std::size_t n_slices, const std::uint8_t* leaves,
+                           const double* values, std::size_t n) {
+            const std::size_t stride = kByteRows * forest_.n_outputs;
+            const std::int32_t output = forest_.tree_output[tree];
+            if (output >= 0) {
+                double* scores = scores_.slice(0) + static_cast<std::size_t>(output) * kByteRows;
+                return kernel_({values, n, leaves, n_slices, scores, stride});
+            }
+            for (std::size_t k = 0; k < forest_.n_outputs; ++k) {
+                kernel_({values + k * n, n, leaves, n_slices, scores_.slice(0) + k * kByteRows,
+                         stride});
+            }
+        }
+
         /// Adds values_of(row), what the leaf of a row adds, to the scores of all rows.
         template <class ValuesOf>
         void add_rows(std::size_t tree, ValuesOf values_of) {
@@ -165,6 +180,7 @@ struct ScoreConsumer {
         const ForestArrays& forest_;
         AddLeavesKernel* kernel_;
         std::size_t first_, n_;
+        std::vector<std::uint8_t> products_;
     };
 };
 

@@ -10,7 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.reference.traverse import slow_leaf, slow_scores
 
-from spinney import DecisionTreeRegressor, GradientBoostingClassifier, GradientBoostingRegressor
+from spinney import (
+    DecisionTreeRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+)
 from spinney._native import _ext
 from spinney.data.binning import native_columns
 from spinney.model import TreeForest
@@ -287,3 +292,26 @@ def test_one_leaf_and_chains_pass_as_clumps():
     chain = DecisionTreeRegressor(min_samples_leaf=1).fit(np.arange(700.0)[:, None], grown).model_
     some = np.random.default_rng(15).uniform(-1, 701, size=(300, 1))
     check_all_roads(chain, some, scores_by(chain, some, "walked"))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("min_samples_leaf", [1, 4])
+def test_forests_whose_leaves_say_few_different_things(n_classes, min_samples_leaf):
+    """Up to 32 of them lie in registers, up to 256 are told apart by a byte."""
+    rng = np.random.default_rng(16)
+    X = rng.normal(size=(3000, 5)).astype(np.float32)
+    y = rng.integers(0, n_classes, 3000)
+    fitted = RandomForestClassifier(
+        5, min_samples_leaf=min_samples_leaf, max_leaf_nodes=None, random_state=0
+    )
+    forest = fitted.fit(X, y).model_
+    arrays = forest.arrays
+    leaves = arrays["right"] < 0
+    values = [
+        arrays["values"][first:last][leaves[first:last]]
+        for first, last in pairwise(arrays["tree_start"])
+    ]
+    kinds = [len(np.unique(own, axis=0)) for own in values]
+    assert max(kinds) <= 32 if min_samples_leaf == 1 else min(kinds) > 8
+    for some in (X[:50], X[:193], X):
+        check_all_roads(forest, some, scores_by(forest, some, "walked"))
