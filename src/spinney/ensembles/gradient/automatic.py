@@ -15,9 +15,10 @@ import numpy as np
 from spinney.data.keys import read_codes
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.gradient.fold_curve import Pace
-from spinney.ensembles.gradient.given import Given, stops_by_folds
+from spinney.ensembles.gradient.given import Given, holds_rows_out, stops_by_folds
 from spinney.ensembles.gradient.rules import AUTO, AUTOMATIC, AUTOMATIC_RULES
 from spinney.errors import InvalidModel
+from spinney.resampling.folds import most_folds
 from spinney.resampling.keys import read_ranks
 from spinney.results import Result
 
@@ -192,9 +193,9 @@ def choose_settings(
     return AutomaticSettings(scheme, n_rows, n_features, chosen)
 
 
-def may_stop_by_folds(params: Mapping[str, Any]) -> bool:
-    """Tell whether folds may choose the number of rounds, if groups or times ask for them."""
-    if stops_by_folds(params):
+def may_divide_rows(params: Mapping[str, Any]) -> bool:
+    """Tell whether rows may be divided to choose the number of rounds, by groups or times."""
+    if stops_by_folds(params) or holds_rows_out(params):
         return True
     return is_auto(params["early_stopping"]) and _chooses_rounds(params)
 
@@ -207,12 +208,12 @@ def _chooses_rounds(params: Mapping[str, Any]) -> bool:
 def _n_folds(given: Given, reading: Reading) -> int:
     """Give as many folds as groups and times allow, up to the usual ones."""
     groups, time = given.fold_keys(reading)
-    n_rows, n_folds = len(reading.y), N_FOLDS
-    if groups is not None:
-        n_folds = min(n_folds, int(read_codes(groups, n_rows, "groups").max()) + 1)
-    if time is not None:  # the earliest times are learnt from only
-        n_folds = min(n_folds, int(read_ranks(time, n_rows).max()))
-    return max(n_folds, 1 if groups is None else 2)
+    n_rows = len(reading.y)
+    return most_folds(
+        N_FOLDS,
+        None if groups is None else read_codes(groups, n_rows, "groups"),
+        None if time is None else read_ranks(time, n_rows),
+    )
 
 
 def counted_rows(reading: Reading) -> int:
