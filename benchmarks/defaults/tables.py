@@ -16,6 +16,7 @@ import numpy as np
 
 MAX_ROWS = 40_000
 N_FOLDS = 5
+_OF_STATISTICS = ("amazon_access", "insteval")
 TASKS = ("binary", "multiclass", "regression")
 
 
@@ -79,6 +80,17 @@ def loss(entry: Entry, y: np.ndarray, predicted: np.ndarray, classes: np.ndarray
     column = np.searchsorted(classes, y)
     chosen = predicted[np.arange(len(y)), column]
     return float(-np.mean(np.log(np.clip(chosen, 1e-15, 1.0))))
+
+
+def chose_settings(name: str, fold: int) -> bool:
+    """Tell whether a fold of a table was looked at when our default was chosen.
+
+    That were second folds of half of the tables; ``variants.md`` is the log. Two tables of many
+    levels had a say on their second and fourth folds. Nothing of them is reported.
+    """
+    if name in _OF_STATISTICS and fold in (1, 3):
+        return True
+    return fold == 1 and zlib.crc32(b"dev" + name.encode()) % 2 == 0
 
 
 def constant_loss(entry: Entry, y_train: np.ndarray, y_test: np.ndarray) -> float:

@@ -150,7 +150,7 @@ class StatisticGrid:
         for values, told in zip(self.values, statistics.T, strict=True):
             middles = values[:-1] / 2 + values[1:] / 2
             columns.append(values[np.searchsorted(middles, told)])
-        return np.column_stack(columns)
+        return np.array(columns).T  # each statistic by itself, as columns of tables are read
 
 
 def _spread_out(values: FloatArray, weights: IntArray) -> FloatArray:

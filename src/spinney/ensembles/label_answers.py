@@ -50,18 +50,23 @@ class LabelAnswers:
         model = getattr(self, "model_", None)
         if model is None or model.target.label_classes is None:
             return float(super().score(X, y, sample_weight))  # type: ignore[misc]
-        said, given = self.predict(X), column_vectors(y, "y")
-        if given is None or (len(given[0]), len(given)) != said.shape:
-            raise InvalidInput(
-                f"y has the shape {np.shape(y)}: expected {said.shape}, a column for each label."
-            )
-        is_right = np.all([own == of for own, of in zip(said.T, given, strict=True)], axis=0)
-        weights = read_weights(sample_weight, len(said))
-        return float(np.average(is_right, weights=weights))
+        return share_right(self.predict(X), y, sample_weight)
 
     def _refuse_several(self, what: str) -> None:
         """Refuse what is defined for one label only."""
         refuse_several(self.model_.target, what)
+
+
+def share_right(said: AnyArray, y: Any, sample_weight: Any) -> float:
+    """Give the share of rows that have all of their labels right, by weight."""
+    given = column_vectors(y, "y")
+    if given is None or (len(given[0]), len(given)) != said.shape:
+        raise InvalidInput(
+            f"y has the shape {np.shape(y)}: expected {said.shape}, a column for each label."
+        )
+    is_right = np.all([own == of for own, of in zip(said.T, given, strict=True)], axis=0)
+    weights = read_weights(sample_weight, len(said))
+    return float(np.average(is_right, weights=weights))
 
 
 def logarithms(shares: Any) -> Any:

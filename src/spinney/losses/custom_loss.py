@@ -71,14 +71,26 @@ class CustomLoss(Loss):
     ) -> FloatArray:
         """Scores of the best constant: what the object says, or what walking downhill finds."""
         if callable(getattr(self.given, "start", None)) and offset is None:
-            numbers = y.astype(np.float64, copy=False)
-            return self.answer("start", (self.n_outputs,), numbers, weights)
+            return self._given_start(y, weights)
         if self.has_order_statistic_leaves:
             around = np.zeros((len(y), 1)) if offset is None else offset
             guess = link_start(self.link, y, weights)
             step = leaf_steps(self, (y, around + guess, weights), all_rows(len(y)))
             return guess + step
         return best_constant(self, y, weights, offset, self.n_outputs)
+
+    def _given_start(self, y: FloatArray, weights: FloatArray | None) -> FloatArray:
+        """Read the scores that the object begins with: one number, or one per class."""
+        answer = self._called("start", y.astype(np.float64, copy=False), weights)
+        if self.n_outputs == 1 and np.ndim(answer) == 0:
+            answer = [answer]
+        start = self._numbers(answer, (self.n_outputs,), "start")
+        if not np.isfinite(start).all():
+            raise InvalidParameter(
+                f"{self.name}.start gave {shown_score(start)}: expected a finite raw score to "
+                "begin with. Leave start out, and the best constant is searched."
+            )
+        return start
 
     def values(self, y: FloatArray, scores: FloatArray) -> FloatArray:
         """Loss of each row; (n_rows,)."""
@@ -189,16 +201,18 @@ class CustomLoss(Loss):
 
     def _numbers(self, answer: Any, shape: tuple[int, ...], method: str) -> FloatArray:
         try:
+            if np.iscomplexobj(answer):  # NumPy would drop the imaginary parts
+                raise TypeError("complex numbers have no order")  # noqa: TRY301 - as NumPy's own
             numbers = np.asarray(answer, np.float64)
         except (TypeError, ValueError) as error:
             raise InvalidParameter(
-                f"{self.name}.{method} gave a {type(answer).__name__}: expected an array of numbers"
-                f" of the shape {shape}."
+                f"{self.name}.{method} gave a {type(answer).__name__} that holds no real numbers: "
+                f"expected an array of numbers of the shape {shape}."
             ) from error
         if numbers.shape != shape:
             raise InvalidParameter(
                 f"{self.name}.{method} gave an array of shape {numbers.shape}: expected {shape}, "
-                + ("one number per row." if len(shape) == 1 else "one per row and class.")
+                + _told_shape(shape, method)
             )
         return numbers
 
@@ -219,6 +233,13 @@ class CustomLoss(Loss):
             f"score {shown_score(scores[row])}: expected a finite number"
             f"{', not below 0' if what == 'hessian' else ''}. {remedy}"
         )
+
+
+def _told_shape(shape: tuple[int, ...], method: str) -> str:
+    """Say what an array has one number for."""
+    if method == "start":
+        return "the score to begin with." if shape == (1,) else "one score per class."
+    return "one number per row." if len(shape) == 1 else "one per row and class."
 
 
 def custom_loss(given: Any, allowed: tuple[str, ...], default: str, n_classes: int) -> CustomLoss:

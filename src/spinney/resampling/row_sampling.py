@@ -12,6 +12,9 @@ from spinney.typing import AnyArray, FloatArray
 
 SAMPLERS = ("uniform", "one_side", "minimal_variance", "bayesian", "poisson")
 
+CHOOSING_SAMPLERS = ("one_side", "minimal_variance")
+"""Those that choose a share of the rows by their derivatives; of all rows there is no choice."""
+
 STEP_SHARE = 0.3
 """Of minimal variance: typical step of a leaf as a share of sum |g| / sum h, the largest there can
 be on average. Its square is the weight that hessians have beside gradients."""

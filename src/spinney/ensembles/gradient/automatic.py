@@ -17,10 +17,12 @@ from spinney.ensembles.fitting import Reading
 from spinney.ensembles.gradient.fold_curve import Pace
 from spinney.ensembles.gradient.given import Given, holds_rows_out, stops_by_folds
 from spinney.ensembles.gradient.rules import AUTO, AUTOMATIC, AUTOMATIC_RULES
-from spinney.errors import InvalidModel
+from spinney.errors import InvalidInput, InvalidModel
 from spinney.resampling.folds import most_folds
 from spinney.resampling.keys import read_ranks
+from spinney.resampling.row_sampling import CHOOSING_SAMPLERS
 from spinney.results import Result
+from spinney.typing import IntArray
 
 FEWEST_ROWS = 100
 """Below this many rows a fold tests so few that rounds would be chosen by chance."""
@@ -185,10 +187,13 @@ def choose_settings(
     stops = {"folds": "cv", "part": "part", "watched": True}
     values["early_stopping"] = stops.get(scheme, given.X_val is not None)
     if scheme in ("folds", "part"):
-        values["cv"] = _n_folds(given, reading)
         values["max_iter"] = max(min(MOST_ROUNDS, MOST_TREES // n_outputs), FEWEST_ROUNDS)
+        if is_auto(params["cv"]):
+            values["cv"] = _folds_there_are(given, reading)
     if n_rows < FEWEST_ROWS:
         values["subsample"] = 1.0  # too few to leave some out, and weights stay repetitions
+    if params["sampler"] in CHOOSING_SAMPLERS:
+        values["subsample"] = _SLOW["subsample"]  # whoever names such a sampler wants a share
     chosen = {name: values[name] for name in AUTOMATIC if is_auto(params[name])}
     return AutomaticSettings(scheme, n_rows, n_features, chosen)
 
@@ -205,15 +210,25 @@ def _chooses_rounds(params: Mapping[str, Any]) -> bool:
     return bool(is_auto(params["max_iter"]) and not params["warm_start"] and wish)
 
 
-def _n_folds(given: Given, reading: Reading) -> int:
-    """Give as many folds as groups and times allow, up to the usual ones."""
+def _folds_there_are(given: Given, reading: Reading) -> int:
+    """Give the usual number of folds, or fewer where groups or times do not make so many."""
     groups, time = given.fold_keys(reading)
     n_rows = len(reading.y)
-    return most_folds(
-        N_FOLDS,
-        None if groups is None else read_codes(groups, n_rows, "groups"),
-        None if time is None else read_ranks(time, n_rows),
-    )
+    if groups is not None:
+        groups = read_codes(groups, n_rows, "groups")
+        _check_several(groups, "groups")
+    if time is not None:
+        time = read_ranks(time, n_rows)
+        _check_several(time, "time")
+    return most_folds(N_FOLDS, groups, time)
+
+
+def _check_several(codes: IntArray, name: str) -> None:
+    if not codes.any():
+        raise InvalidInput(
+            f"{name} has the same entry in all {len(codes)} rows, so no fold can test what it has "
+            f"not learnt from. Leave {name} out, or set early_stopping=False."
+        )
 
 
 def counted_rows(reading: Reading) -> int:

@@ -24,6 +24,7 @@ from spinney.ensembles.gradient.callbacks import Callback, read_callbacks
 from spinney.ensembles.gradient.deriving import Deriving, settings_for
 from spinney.ensembles.gradient.fold_curve import FoldCurve, race_of_folds, rows_of_folds
 from spinney.ensembles.gradient.given import Given, stops_by_folds
+from spinney.ensembles.gradient.offsets import check_same_offset
 from spinney.ensembles.gradient.orders import N_ORDERS, with_orders
 from spinney.ensembles.gradient.plan import Plan, round_settings, with_tree_values
 from spinney.ensembles.gradient.reading_texts import with_texts
@@ -319,6 +320,7 @@ class GradientBoosting(BoostedAnswers):
                 "the same table, weights and validation rows, or set warm_start=False to begin "
                 "anew."
             )
+        check_same_offset(plan.rows.offset, had_one=self._has_offset)
         grown = BoostedSum.resume(
             plan.rows, model, plan.loss, plan.settings.n_threads, plan.settings.grid_rate
         )

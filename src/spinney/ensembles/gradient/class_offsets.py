@@ -6,7 +6,7 @@ from typing import Any
 from sklearn.utils.metaestimators import available_if
 
 from spinney.ensembles.class_scores import ClassScores
-from spinney.ensembles.label_answers import LabelAnswers, logarithms
+from spinney.ensembles.label_answers import LabelAnswers, logarithms, share_right
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 
@@ -54,6 +54,22 @@ class OffsetClassScores(LabelAnswers, ClassScores):
         Of several labels (n_rows, n_labels).
         """
         return self._likeliest(self.predict_proba(X, offset))
+
+    def score(
+        self, X: TableLike, y: Any, sample_weight: Any = None, *, offset: Any = None
+    ) -> float:
+        """Give the accuracy: of several labels the share of rows that have all of them right.
+
+        ``offset`` is that of ``predict``.
+        """
+        if offset is None:
+            return super().score(X, y, sample_weight)
+        said = self.predict(X, offset)
+        if said.ndim > 1:
+            return share_right(said, y, sample_weight)
+        from sklearn.metrics import accuracy_score  # noqa: PLC0415 - 0.1 s, for few only
+
+        return float(accuracy_score(y, said, sample_weight=sample_weight))
 
     @available_if(_has_one_label)  # type: ignore[untyped-decorator]
     def staged_decision_function(self, X: TableLike, offset: Any = None) -> Iterator[FloatArray]:

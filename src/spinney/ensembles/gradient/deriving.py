@@ -9,7 +9,7 @@ import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -37,6 +37,8 @@ _MOST_DATES = 5
 """Of more dates there are too many pairs to derive the time between any two."""
 MOST_PAIRS = 50
 """Pairs of categories that are looked at unasked: each costs as much as a feature or two."""
+MOST_TOLD_OF_PAIRS = 250
+"""And no more than so many targets told of pairs: of a hundred classes a pair is a hundred."""
 _EXPECTED_PAIRS = (
     "expected 'auto', None, 'all', or a list of pairs of features, such as [('a', 'b')]."
 )
@@ -84,7 +86,9 @@ class Deriving:
         many = [p for (p,) in encoded if levels[p] > MAX_VALUE_BINS]
         pairs = params["category_pairs"]
         if isinstance(pairs, str) and pairs == "auto":
-            encoded += _usual_pairs(many, schema, tree.interactions)
+            if many:  # without them there are no pairs, and targets need not be laid out
+                n_targets = _targets(reading).shape[1]
+                encoded += _usual_pairs(many, schema, tree.interactions, n_targets)
         else:
             encoded += read_pairs(pairs, schema)
         kinds = list(enumerate(schema.kinds))
@@ -146,10 +150,8 @@ class Deriving:
         told += [None] * len(self.spans)
         derivation = Derivation(reading.schema, features, keys)
         table = derivation.of_table(reading.table)
-        alone = table.take(chosen)
-        tables = [_with_told(table, told, 0, chosen)]
-        tables += [_with_told(alone, told, number, slice(None)) for number in range(1, len(orders))]
-        return derivation, tables[0], tables[1:]
+        others = [_told_alone(table, told, number, chosen) for number in range(1, len(orders))]
+        return derivation, _with_told(table, told, chosen), others
 
     def _statistics(
         self, places: tuple[int, ...], sums: LevelSums, grid: StatisticGrid
@@ -195,7 +197,8 @@ class Deriving:
                 table, n_threads=settings.n_threads
             )
             of_fold = replace(rows, binned=binned, derivation=derivation)
-            derived.append(with_orders(of_fold, others, settings.n_threads))
+            of_fold = with_orders(of_fold, others, settings.n_threads)
+            derived.append(replace(of_fold, tables=rows.tables))  # bins are all that folds need
         return derived
 
     def _sources(self) -> list[tuple[int, ...]]:
@@ -231,7 +234,10 @@ def _targets(reading: Reading) -> FloatArray:
 
 
 def _usual_pairs(
-    many: Sequence[int], schema: FeatureSchema, groups: Sequence[Sequence[int]] | None
+    many: Sequence[int],
+    schema: FeatureSchema,
+    groups: Sequence[Sequence[int]] | None,
+    n_targets: int,
 ) -> list[tuple[int, ...]]:
     """Pair features of many levels with all categories they may meet, unless that is too much."""
     pairs = [
@@ -240,7 +246,8 @@ def _usual_pairs(
         if not set(pair).isdisjoint(many)
         and (groups is None or any(set(pair) <= set(group) for group in groups))
     ]
-    return list(pairs) if len(pairs) <= MOST_PAIRS else []
+    is_too_much = len(pairs) > MOST_PAIRS or len(pairs) * n_targets > MOST_TOLD_OF_PAIRS
+    return [] if is_too_much else list(pairs)
 
 
 def _categorical(schema: FeatureSchema) -> list[int]:
@@ -295,22 +302,32 @@ def _parts(column: Column) -> tuple[CalendarPart, ...]:
     return (*days, CalendarPart.HOUR) if np.any(known % _DAY) else days
 
 
-def _with_told(
-    table: Table,
-    told: Sequence[Sequence[FloatArray] | None],
-    order: int,
-    rows: AnyArray | slice,
-) -> Table:
-    """Replace what statistics say of these rows by what they are told in an order."""
+Told: TypeAlias = Sequence[Sequence[FloatArray] | None]
+"""What training rows are told of each feature, in each order; None: as all rows are."""
+
+
+def _with_told(table: Table, told: Told, rows: AnyArray) -> Table:
+    """Replace what statistics say of these rows by what the first order tells them."""
     columns = []
     for column, by_order in zip(table.columns, told, strict=True):
         changed = column
-        if by_order is not None:
+        if by_order is not None and len(rows) == table.n_rows:
+            changed = replace(column, values=by_order[0])
+        elif by_order is not None:
             values = column.values.copy()
-            values[rows] = by_order[order]
+            values[rows] = by_order[0]
             changed = replace(column, values=values)
         columns.append(changed)
     return Table(table.n_rows, columns, names_given=table.names_given)
+
+
+def _told_alone(table: Table, told: Told, order: int, rows: AnyArray) -> Table:
+    """Give these rows alone, as an order tells them; what it tells is not copied."""
+    columns = [
+        column.take(rows) if by_order is None else replace(column, values=by_order[order])
+        for column, by_order in zip(table.columns, told, strict=True)
+    ]
+    return Table(len(rows), columns, names_given=table.names_given)
 
 
 def settings_for(settings: RoundSettings, derivation: Derivation) -> RoundSettings:

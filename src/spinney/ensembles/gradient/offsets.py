@@ -78,3 +78,14 @@ def same_presence(offset: Any, offset_val: Any, *, has_table: bool) -> None:
             f"{here} is provided, but {missing} was not: rounds would be measured on another scale "
             "than they learn on. Give both."
         )
+
+
+def check_same_offset(offset: FloatArray | None, *, had_one: bool) -> None:
+    """Refuse to go on without the offset that rounds were learnt beside, or beside a new one."""
+    if (offset is not None) != had_one:
+        before, now = ("with", "without") if had_one else ("without", "with")
+        raise InvalidInput(
+            f"warm_start=True goes on with a model that was fitted {before} offset=, but this fit "
+            f"is {now} one: the rounds so far would be on another scale. Give the same offset, or "
+            "set warm_start=False to begin anew."
+        )

@@ -27,7 +27,7 @@ from spinney.model import Policy, TreeForest
 from spinney.model.derived import DerivedForest
 from spinney.model.forest import Output
 from spinney.progress import Progress
-from spinney.resampling.row_sampling import RowSampling
+from spinney.resampling.row_sampling import CHOOSING_SAMPLERS, RowSampling
 from spinney.trees.gradient import GradientTreeSettings
 
 _USUAL_LEVELS, _MOST_LEVELS = 6, 16
@@ -104,7 +104,7 @@ def policy_of(params: Mapping[str, Any]) -> Policy:
 def row_sampling(params: Mapping[str, Any]) -> RowSampling:
     """Say how rounds draw their rows; refuse shares that a sampler cannot keep."""
     sampler, share, top_rate = params["sampler"], params["subsample"], params["top_rate"]
-    if sampler in ("one_side", "minimal_variance") and share == 1.0:
+    if sampler in CHOOSING_SAMPLERS and share == 1.0:
         raise InvalidParameter(
             f"sampler={sampler!r} chooses a share of the rows by their derivatives, and "
             "subsample=1.0 leaves nothing to choose. Set subsample below 1, such as 0.3, or "

@@ -9,13 +9,14 @@ import numpy as np
 from spinney.data.queries import Queries, read_query_codes, repeated_rows
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.gradient.given import Given
-from spinney.ensembles.gradient.rows import BoostingRows
+from spinney.ensembles.gradient.rows import BoostingRows, held_out_by_keys
 from spinney.ensembles.sharing import TableRows
 from spinney.errors import InvalidInput
 from spinney.losses import Loss
 from spinney.losses.ranking import QueryRows, RankingLoss
 from spinney.randomness import RowBits, Stream
 from spinney.resampling.folds import Fold
+from spinney.resampling.keys import read_codes, read_ranks
 from spinney.typing import AnyArray, FloatArray, IntArray
 
 
@@ -65,7 +66,10 @@ class GivenQueries(Given):
         return reading
 
     def drawn(self, reading: Reading, fraction: float, seed: int) -> AnyArray:
-        """Draw the queries to validate on, and give their rows; no query is divided."""
+        """Choose the queries to validate on, and give their rows; no query is divided.
+
+        By chance; with groups whole groups of them, with time the latest.
+        """
         codes = self.known["train"]
         n_queries = int(codes.max()) + 1
         n_drawn = int(fraction) if not isinstance(fraction, float) else round(fraction * n_queries)
@@ -76,6 +80,12 @@ class GivenQueries(Given):
                 f"{len(reading.y)} rows and leaves none to learn from. Give more queries, another "
                 "fraction, X_val and y_val, or set early_stopping=False."
             )
+        groups, time = self.fold_keys(reading)
+        if self.groups is not None or time is not None:
+            of_queries = np.zeros(len(codes))
+            of_queries[np.unique(codes, return_index=True)[1]] = 1.0  # so that queries are counted
+            counted, share = replace(reading, weights=of_queries), n_drawn / n_queries
+            return held_out_by_keys(counted, share, seed, groups=groups, time=time)
         draws = RowBits(n_queries)(seed, Stream.ROWS, range(n_queries))
         held_out = np.argsort(draws, kind="stable")[:n_drawn]
         return np.flatnonzero(np.isin(codes, held_out)).astype(np.uint32)
@@ -90,9 +100,17 @@ class GivenQueries(Given):
             )
         return Given.folds(self, params, reading, seed)
 
-    def fold_keys(self, reading: Reading) -> tuple[Any, Any]:  # noqa: ARG002 - they are read
-        """Give the queries: no fold divides one."""
-        return self.known["train"], None
+    def fold_keys(self, reading: Reading) -> tuple[Any, Any]:
+        """Give the queries, or groups of them, and their times: no fold divides a query."""
+        codes, (groups, time) = self.known["train"], Given.fold_keys(self, reading)
+        if time is not None:
+            time = read_ranks(time, len(codes))
+            _check_one_per_query(codes, time, "time", reading)
+        if groups is None:
+            return codes, time
+        groups = read_codes(groups, len(codes), "groups")
+        _check_one_per_query(codes, groups, "groups", reading)
+        return groups, time
 
     def loss_over(self, loss: Loss, rows: BoostingRows, n_threads: int) -> RankingLoss:
         """Give the loss of the queries of all rows, also of those that are only measured on."""
@@ -116,6 +134,21 @@ class GivenQueries(Given):
             Queries.of_codes(codes).check_weights(weights, "sample_weight_val")
         behind = int(self.known["train"].max()) + 1
         return np.where(codes < 0, -1, codes + behind)
+
+
+def _check_one_per_query(codes: IntArray, keys: IntArray, what: str, reading: Reading) -> None:
+    """Refuse keys of folds that differ within a query; messages number the rows that were given."""
+    first = np.unique(codes, return_index=True)[1][codes]
+    wrong = keys != keys[first]
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        rows = np.array([first[row], row])
+        rows = rows if reading.kept is None else reading.kept[rows]
+        raise InvalidInput(
+            f"Rows {rows[0]} and {rows[1]} belong to the same query and differ in {what}: folds "
+            f"divide no query, so it goes by one entry of {what}. Give all rows of a query the "
+            "same."
+        )
 
 
 def _check_weights(codes: IntArray, reading: Reading) -> None:

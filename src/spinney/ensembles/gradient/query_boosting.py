@@ -25,7 +25,7 @@ class QueryBoosting(GradientBoosting):
     scoring: str
     eval_at: int | None
 
-    def fit(  # type: ignore[override] # queries in place of groups and times
+    def fit(
         self,
         X: TableLike,
         y: Any,
@@ -40,6 +40,8 @@ class QueryBoosting(GradientBoosting):
         qid_val: Any = None,
         group_val: Any = None,
         offset_val: Any = None,
+        groups: Any = None,
+        time: Any = None,
         callbacks: Any = None,
     ) -> Self:
         """Add trees that pull relevant rows of a query before the others.
@@ -66,6 +68,10 @@ class QueryBoosting(GradientBoosting):
         X_val, y_val, sample_weight_val, qid_val, group_val, offset_val : optional
             Rows to measure rounds on, for early stopping, in place of queries split off X. Their
             weights count in the score only.
+        groups, time : n labels, n sortable keys, optional
+            How early stopping divides queries, which it always keeps whole: no group of queries is
+            divided, and nothing is learnt from the future. The same for all rows of a query.
+            ``early_stopping=True`` holds out whole groups or the latest queries, not both.
         callbacks : callable or list of callables, optional
             Called after every round with a view of it: ``round``, ``train_score``,
             ``validation_score``, ``seconds``, and ``model``, which is made when it is asked for.
@@ -90,6 +96,8 @@ class QueryBoosting(GradientBoosting):
             qid_val=qid_val,
             group_val=group_val,
             offset_val=offset_val,
+            groups=groups,
+            time=time,
         )
         return self._fit(given, began, read_callbacks(callbacks))
 

@@ -130,7 +130,8 @@ class GradientBoostingRanker(QueryBoosting):
         Whether to stop when rounds no longer help; "auto": given ``X_val``, or more than 10 000
         rows. "cv": folds choose the number of rounds, which are then learnt from all rows.
     cv : int, splitter or iterable of (train, test)
-        The folds of ``early_stopping="cv"``; none of them divides a query.
+        The folds of ``early_stopping="cv"``; none of them divides a query. A number of folds
+        keeps the ``groups`` of ``fit`` whole, too, and goes forward in its ``time``.
     time_budget : float or None
         Seconds after which ``fit`` ends with the round it is in, and says so.
     validation_fraction : float, int or None

@@ -105,7 +105,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         How far a leaf goes under Poisson, gamma and Tweedie loss: to its optimum, or one step of
         Newton's, as other libraries do. Other losses do not look at it.
     subsample : float or "auto"
-        Share of rows drawn for each round; its trees are grown on those alone.
+        Share of rows drawn for each round; its trees are grown on those alone. "auto" leaves
+        a ``sampler`` that chooses rows by their derivatives 75 %.
     sampler : {"uniform", "one_side", "minimal_variance", "bayesian", "poisson"}
         How rows of a round are drawn. "uniform": each with the same probability. "one_side" and
         "minimal_variance": rows with large derivatives sooner, and those that are drawn count by
@@ -136,7 +137,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         features of more than 255 levels, "sets" for all others.
     category_pairs : "auto", None, "all" or list of pairs of positions or names
         Pairs of categorical features whose levels are told together, as with "target". "auto":
-        those with a feature of more than 255 levels that is told so, if they are at most 50.
+        those with a feature of more than 255 levels that is told so, if they are at most 50,
+        and of several classes or outputs no more than 250 means of targets.
     date_features : "auto" or bool
         Whether year, month, day, weekday and hour of dates, and the time between two dates, stand
         beside the dates themselves; "auto" is True. A date with a monotone constraint stays alone.
@@ -164,7 +166,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         and "cv" or "part" do if it is not.
     cv : int, splitter, iterable of (train, test) or "auto"
         The folds of ``early_stopping="cv"``. A number of folds divides classes evenly, keeps the
-        ``groups`` of ``fit`` whole, and goes forward in its ``time``. "auto": 5.
+        ``groups`` of ``fit`` whole, and goes forward in its ``time``. "auto": 5, or
+        fewer where groups or times make no more.
     time_budget : float or None
         Seconds after which ``fit`` ends with the round it is in, and says so.
     scoring : "loss", name of a scorer, callable or None
@@ -353,16 +356,23 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
             return self._through_link(self._raw_scores(X, offset))[:, 0]
         return self._in_shape(self._predictions(X, offset))
 
-    def score(self, X: TableLike, y: Any, sample_weight: Any = None) -> float:
+    def score(
+        self, X: TableLike, y: Any, sample_weight: Any = None, *, offset: Any = None
+    ) -> float:
         """Give the coefficient of determination; of several quantiles that of the pinball loss.
 
         That is the mean over levels of ``sklearn.metrics.d2_pinball_score``: 1 is perfect, and a
-        constant quantile has 0. Of several outputs it is the mean over them.
+        constant quantile has 0. Of several outputs it is the mean over them. ``offset`` is that of
+        ``predict``.
         """
         levels = quantile_levels(self._parameters())
-        if levels is None:
+        if levels is not None:
+            return pinball_score(y, self.predict(X, offset), levels, sample_weight)
+        if offset is None:
             return float(super().score(X, y, sample_weight))
-        return pinball_score(y, self.predict(X), levels, sample_weight)
+        from sklearn.metrics import r2_score  # noqa: PLC0415 - 0.1 s, for few only
+
+        return float(r2_score(y, self.predict(X, offset), sample_weight=sample_weight))
 
     @staticmethod
     def _in_shape(predictions: FloatArray) -> FloatArray:

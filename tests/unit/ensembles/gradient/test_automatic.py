@@ -20,6 +20,7 @@ from spinney.errors import (
 )
 from spinney.explain import explain_split
 from spinney.io import load, save
+from spinney.resampling import TimeFolds
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(240, 4)).round(2)
@@ -135,6 +136,28 @@ def test_a_part_keeps_groups_whole_and_is_the_last_of_time(monkeypatch):
     assert not np.isin(np.delete(groups, tested[0]), groups[tested[0]]).any()
     assert tested[1].max() < 240 // 4  # numbers run backwards in time
     assert 0 in tested[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "n_different", "n_folds"),
+    [("groups", 3, 3), ("groups", 8, 5), ("time", 4, 3), ("time", 2, 1), ("time", 8, 5)],
+)
+def test_there_are_no_more_folds_than_groups_or_times_make(name, n_different, n_folds):
+    keys = np.arange(240) % n_different
+    model = GradientBoostingRegressor(**QUICK).fit(X, Y, **{name: keys})
+    assert model.automatic_.values["cv"] == n_folds
+    given = GradientBoostingRegressor(**QUICK, cv=n_folds if n_folds > 1 else TimeFolds(1))
+    assert given.fit(X, Y, **{name: keys}).model_ == model.model_
+    weights = (keys < n_different - 1).astype(float)  # one of them is gone
+    if n_different > 2:
+        fewer = GradientBoostingRegressor(**QUICK).fit(X, Y, weights, **{name: keys})
+        assert fewer.automatic_.values["cv"] == min(n_folds, n_different - 1 - (name == "time"), 5)
+
+
+@pytest.mark.parametrize("name", ["groups", "time"])
+def test_a_single_group_or_time_makes_no_folds(name):
+    with pytest.raises(InvalidInput, match=rf"{name} has the same entry in all 240 rows.*Leave"):
+        GradientBoostingRegressor(**QUICK).fit(X, Y, **{name: np.zeros(240)})
 
 
 def test_validation_rows_choose_the_rounds():

@@ -1,5 +1,7 @@
 """Statistics of categories in gradient boosting: what is learnt from whom."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -212,6 +214,42 @@ def test_a_hundred_thousand_levels_take_a_few_arrays_of_that_length():
     fitted = booster(max_iter=2).fit(X, np.arange(n) % 7.0)
     assert sum(t.nbytes for t in ones_told(fitted)) == 4 * 8 * (n + 2)
     assert np.isfinite(fitted.predict(X[:100])).all()
+
+
+def of_many_classes(n_classes, n=6_000):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 300, (n, 4))
+    X = pd.DataFrame({f"c{k}": pd.Categorical(codes[:, k].astype(str)) for k in range(4)})
+    return X, (codes[:, 0] + rng.integers(0, 2, n)) % n_classes
+
+
+def test_what_orders_tell_is_held_once(monkeypatch):
+    units, learn = [], Deriving.learn
+
+    def measured(self, train):
+        tracemalloc.start()
+        found = learn(self, train)
+        table = found[1]
+        of_table = table.n_rows * len(table.columns) * 8
+        units.append(tracemalloc.get_traced_memory()[1] / of_table)
+        tracemalloc.stop()
+        return found
+
+    monkeypatch.setattr(Deriving, "learn", measured)
+    GradientBoostingClassifier(max_iter=1, random_state=0).fit(*of_many_classes(15))
+    # Four orders, what is told of rows that do not train, and the sums of one feature.
+    assert units[0] < 7.0
+
+
+def test_many_classes_make_pairs_too_many_to_look_at_unasked():
+    def pairs(n_classes, **params):
+        X, y = of_many_classes(n_classes)
+        fitted = GradientBoostingClassifier(max_iter=1, random_state=0, **params).fit(X, y)
+        return {f.places for f in fitted.model_.derivation.features if len(f.places) == 2}
+
+    assert len(pairs(2)) == len(pairs(40)) == 6  # 240 targets are told of them
+    assert pairs(42) == set()
+    assert pairs(42, category_pairs=[("c0", "c1")]) == {(0, 1)}
 
 
 def levels_with(noise, n=4_000, n_levels=300):

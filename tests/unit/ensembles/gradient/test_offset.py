@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn import clone
+from sklearn.metrics import accuracy_score, r2_score
 from tests.unit.ensembles.gradient import losses
 
 import spinney
@@ -187,6 +188,37 @@ def test_an_offset_that_fit_had_is_not_forgotten(tmp_path):
     assert model.predict(X).shape == (600,)  # a fit without it needs none
     moved = model.decision_function(X, offset)
     assert np.allclose(moved, model.decision_function(X) + offset)
+
+
+@pytest.mark.parametrize(("before", "now"), [(OFFSET, None), (None, OFFSET)])
+def test_warm_start_does_not_forget_or_begin_an_offset(before, now):
+    model = GradientBoostingRegressor(max_iter=2, warm_start=True).fit(X, BOTH, offset=before)
+    words = "with offset=.* without one" if now is None else "without offset=.* with one"
+    with pytest.raises(InvalidInput, match=words):
+        model.set_params(max_iter=4).fit(X, BOTH, offset=now)
+
+
+@pytest.mark.parametrize("task", ["squared", "logistic", "multinomial"])
+def test_the_score_is_that_of_predictions_with_it(task):
+    model, y, offset = learner(task)
+    model.fit(X, y, offset=offset)
+    score = r2_score if task == "squared" else accuracy_score
+    weights = RNG.random(600)
+    expected = score(y, model.predict(X, offset), sample_weight=weights)
+    assert model.score(X, y, weights, offset=offset) == expected
+    with pytest.raises(InvalidInput, match="Give offset= here too"):
+        model.score(X, y)
+
+
+def test_scores_of_quantiles_and_labels_take_it_too():
+    two = np.column_stack([OFFSET, -OFFSET])
+    quantiles = GradientBoostingRegressor(loss="quantile", quantile=[0.2, 0.8], max_iter=10)
+    quantiles.fit(X, BOTH, offset=two)
+    assert quantiles.score(X, BOTH, offset=two) > quantiles.score(X, BOTH, offset=two[::-1])
+    labels = np.column_stack([BOTH > 0, SCORE > 0])
+    model = GradientBoostingClassifier(max_iter=10).fit(X, labels, offset=two)
+    right = (model.predict(X, two) == labels).all(axis=1).mean()
+    assert model.score(X, labels, offset=two) == right
 
 
 def test_a_later_fit_without_it_is_scored_by_functions_again():

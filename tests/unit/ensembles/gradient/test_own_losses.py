@@ -120,6 +120,27 @@ def test_a_start_that_is_given_is_taken():
     assert model.model_.arrays["baseline"].tolist() == [7.0]
 
 
+def test_a_start_may_be_one_number():
+    loss = changed(start=lambda *_: 7.0)
+    model = GradientBoostingRegressor(loss=loss, max_iter=1).fit(X, SCORE)
+    assert model.model_.arrays["baseline"].tolist() == [7.0]
+
+
+@pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        (np.nan, r"Wrong\.start gave nan: expected a finite raw score"),
+        ([np.inf], r"Wrong\.start gave inf: expected a finite raw score"),
+        ([1.0, 2.0], r"shape \(2,\): expected \(1,\), the score to begin with"),
+        (None, r"Wrong\.start gave"),
+    ],
+)
+def test_starts_that_cannot_be_are_refused(start, words):
+    loss = changed(start=lambda *_: start)
+    with pytest.raises(InvalidParameter, match=words):
+        GradientBoostingRegressor(loss=loss, max_iter=1).fit(X, SCORE)
+
+
 def test_the_best_constant_is_found_where_no_formula_knows_it():
     model = GradientBoostingRegressor(loss=losses.LogCosh(), max_iter=1).fit(X, 5 * SCORE - 40)
     start = model.model_.arrays["baseline"][0]
@@ -230,6 +251,7 @@ WRONG = {
     "three": (lambda _, y, raw: (raw - y, raw, raw), "gave 3 arrays"),
     "nothing": (lambda _, y, raw: None, "shape|gave a NoneType"),  # noqa: ARG005
     "text": (lambda _, y, raw: "up", "expected an array of numbers"),  # noqa: ARG005
+    "complex": (lambda _, y, raw: (raw - y) * (1 + 1j), "holds no real numbers"),
     "raises": (lambda _, y, raw: 1 / 0, r"Wrong\.gradients raised ZeroDivisionError"),  # noqa: ARG005
     "writes": (lambda _, y, raw: raw.__isub__(y), "raised ValueError.*read-only"),
     "nan": (lambda _, y, raw: (raw - y) * np.nan, "disagrees.*gives nan"),

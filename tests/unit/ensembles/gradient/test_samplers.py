@@ -186,8 +186,14 @@ def test_class_weights_count_when_rows_are_drawn(sampler):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"sampler": "one_side"}, r"sampler='one_side'.*subsample=1.0.*Set subsample below 1"),
-        ({"sampler": "minimal_variance"}, r"sampler='minimal_variance'.*subsample=1.0"),
+        (
+            {"sampler": "one_side", "subsample": 1.0},
+            r"sampler='one_side'.*subsample=1.0.*Set subsample below 1",
+        ),
+        (
+            {"sampler": "minimal_variance", "subsample": 1.0},
+            r"sampler='minimal_variance'.*subsample=1.0",
+        ),
         (
             {"sampler": "one_side", "subsample": 0.2, "top_rate": 0.2},
             r"top_rate=0.2 with subsample=0.2.*Set top_rate below",
@@ -197,3 +203,14 @@ def test_class_weights_count_when_rows_are_drawn(sampler):
 def test_shares_that_a_sampler_cannot_keep_are_refused(settings, words):
     with pytest.raises(InvalidParameter, match=words):
         GradientBoostingRegressor(max_iter=2, **settings).fit(X, Y)
+
+
+@pytest.mark.parametrize("sampler", ["one_side", "minimal_variance"])
+@pytest.mark.parametrize("n_rows", [60, 600])
+@pytest.mark.parametrize("params", [{}, {"max_iter": 2}])
+def test_auto_leaves_a_sampler_something_to_choose(sampler, n_rows, params):
+    model = GradientBoostingRegressor(sampler=sampler, random_state=0, **params)
+    model.fit(X[:n_rows], Y[:n_rows])
+    share = model.automatic_.values["subsample"]
+    assert 0.0 < share < 1.0
+    assert model.model_[0].count[0] == pytest.approx(share * n_rows, rel=0.2)

@@ -146,3 +146,21 @@ def test_a_class_that_would_be_held_out_as_a_whole_is_refused():
         InvalidInput, match=r"holds out all rows of class 'late', and nothing .*='cv'"
     ):
         GradientBoostingClassifier(**QUICK).fit(X, labels, time=TIME)
+
+
+@pytest.mark.parametrize("fraction", [0.25, 10])
+def test_rankers_hold_out_groups_of_queries_or_the_latest(fraction, held):
+    queries = np.repeat(np.arange(40), RNG.multinomial(N - 40, np.full(40, 1 / 40)) + 1)
+    groups, time = RNG.permutation(40)[queries] // 4, RNG.permutation(40)[queries]
+    ranker = spinney.GradientBoostingRanker(
+        early_stopping=True, validation_fraction=fraction, max_iter=3, random_state=0
+    )
+    ranker.fit(X, LABELS, qid=queries, groups=groups)
+    ranker.fit(X, LABELS, qid=queries, time=time)
+    for keys, rows in zip((groups, time), held, strict=True):
+        assert not np.isin(np.delete(keys, rows), keys[rows]).any()
+        assert not np.isin(np.delete(queries, rows), queries[rows]).any()
+    assert abs(len(np.unique(queries[held[0]])) - 10) <= 2  # half a group
+    assert np.array_equal(np.unique(time[held[1]]), np.arange(30, 40))
+    with pytest.raises(InvalidInput, match="belong to the same query and differ in groups"):
+        ranker.fit(X, LABELS, qid=queries, groups=np.arange(N))
