@@ -36,18 +36,29 @@ def keys_for(member: Any, keys: Mapping[str, AnyArray | None]) -> dict[str, AnyA
 
     Where a member takes none, and hides somebody who would, it is warned of.
     """
-    there = {name: values for name, values in keys.items() if values is not None}
+    there = _there(keys)
     wanted = keys_wanted(member)
     last, prefix = member, ""
     while isinstance(last, Pipeline):
         name, last = last.steps[-1]
         prefix += f"{name}__"
-    if not hasattr(member, "_keys_wanted"):
+    if not getattr(member, "_hands_keys_on", hasattr(member, "_keys_wanted")):
         inside = list(_inside(last))
         for name in there:
             if name not in wanted:
                 _warn_of_hidden(member, inside, name)
     return {f"{prefix}{name}": there[name] for name in wanted if name in there}
+
+
+def warn_of_hidden_in(owner: Any, keys: Mapping[str, Any]) -> None:
+    """Warn of keys that one who divides rows by them hands on to nobody inside; told by ``fit``."""
+    inside = list(_inside(owner))[1:]
+    for name in _there(keys):
+        _warn_of_hidden(owner, inside, name)
+
+
+def _there(keys: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: values for name, values in keys.items() if values is not None}
 
 
 def _inside(member: Any) -> Iterator[Any]:

@@ -152,3 +152,28 @@ def latest_rows(ranks: IntArray, share: float, weights: FloatArray | None = None
     held[0], held[-1] = False, True
     marked: BoolArray = held[places]
     return marked
+
+
+def drawn_groups(
+    groups: IntArray, share: float, weights: FloatArray | None = None, *, seed: int
+) -> BoolArray:
+    """Mark about a share of the rows, by weight: whole groups, in an order that the seed draws.
+
+    Examples
+    --------
+    >>> drawn_groups(np.array([0, 1, 1, 2, 0]), 0.4, seed=3).tolist()
+    [False, False, False, True, False]
+    """
+    codes, places = np.unique(groups, return_inverse=True)
+    if len(codes) < 2:
+        raise InvalidInput(
+            "All rows are of the same group: expected two groups at least, to learn from one of "
+            "them. Give other groups, or leave groups out."
+        )
+    order = np.argsort(RowBits(len(codes))(seed, Stream.ROWS, range(len(codes))), kind="stable")
+    sizes = np.bincount(places, weights)[order]
+    held = np.empty(len(codes), bool)
+    held[order] = np.cumsum(sizes) - sizes / 2 < share * sizes.sum()
+    held[order[0]], held[order[-1]] = True, False
+    marked: BoolArray = held[places]
+    return marked

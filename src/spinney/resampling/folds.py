@@ -98,6 +98,21 @@ def read_folds(
     return folds
 
 
+def most_folds(n_folds: int, groups: IntArray | None, time: IntArray | None) -> int:
+    """Give as many folds as groups and times allow, up to a number.
+
+    Examples
+    --------
+    >>> most_folds(5, np.array([7, 7, 8, 9]), None), most_folds(5, None, np.array([0, 1, 2, 2]))
+    (3, 2)
+    """
+    if groups is not None:
+        n_folds = min(n_folds, len(np.unique(groups)))
+    if time is not None:  # the earliest times are learnt from only
+        n_folds = min(n_folds, len(np.unique(time)) - 1)
+    return max(n_folds, 1 if groups is None else 2)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class NestedFold:
     """An outer fold, and the folds within its training rows; all by the same row numbers."""

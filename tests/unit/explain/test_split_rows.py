@@ -50,6 +50,34 @@ def test_validation_rows_of_the_user_leave_all_rows():
     assert explain_split(fitted, 1, 0, X[:150], y[:150]).node.rows == 150
 
 
+def test_all_rows_are_learnt_from_though_held_out_ones_would_leave_the_classes_as_they_are(
+    tmp_path,
+):
+    X, _ = table(14, 200)
+    even = np.arange(200) % 2
+    by_folds = GradientBoostingClassifier(early_stopping="cv", random_state=4, **SMALL).fit(X, even)
+    given = GradientBoostingClassifier(early_stopping=True, random_state=4, **SMALL)
+    given.fit(X, even, X_val=X[:50], y_val=even[:50])
+    for fitted in (by_folds, given):
+        save(fitted, tmp_path / "model.spn")
+        assert explain_split(load(tmp_path / "model.spn"), 0, 0, X, even).node.rows == 200
+    drawn = GradientBoostingClassifier(early_stopping=True, random_state=4, **SMALL).fit(X, even)
+    assert explain_split(drawn, 0, 0, X, even).node.rows == 180
+
+
+@pytest.mark.parametrize("keys", [{"groups": np.arange(60) // 5}, {"time": np.arange(60)}])
+def test_rows_held_out_by_keys_are_not_guessed(keys, tmp_path):
+    X, y = table(15)
+    fitted = GradientBoostingRegressor(early_stopping=True, random_state=4, **SMALL)
+    save(fitted.fit(X, y, **keys), tmp_path / "model.spn")
+    for one in (fitted, load(tmp_path / "model.spn")):
+        with pytest.raises(InvalidInput, match=r"fitted with groups= or time=.* Ask without X"):
+            explain_split(one, 0, 0, X, y)
+        assert explain_split(one, 0, 0).node.rows < 60
+    fitted.fit(X, y)
+    assert explain_split(fitted, 0, 0, X, y).node.rows == 54
+
+
 def test_rows_that_are_not_those_of_the_fit_are_refused():
     X, y = table(13)
     weight = np.arange(60) % 3 + 1

@@ -11,7 +11,7 @@ from spinney.ensembles.adaptive.corrective import Corrective
 from spinney.ensembles.adaptive.pairs import M2, MH
 from spinney.ensembles.adaptive.rounds import boost
 from spinney.ensembles.adaptive.scores import Gentle, Logit, Real
-from spinney.ensembles.adaptive.stopping import STOPPING, best_rounds
+from spinney.ensembles.adaptive.stopping import DIVIDING, STOPPING, best_rounds
 from spinney.ensembles.adaptive.variant import Refusal, Round, Rules, TrainingRows, Variant
 from spinney.ensembles.adaptive.vote_booster import BOOSTER_RULES, VoteBooster
 from spinney.ensembles.adaptive.votes import M1, ArcX4, Confidence, Votes
@@ -26,6 +26,7 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.ensembles.parameters import Real as RealNumber
+from spinney.ensembles.row_keys import KEYS, warn_of_hidden_in
 from spinney.ensembles.weak.base_trees import exact_tree_plan
 from spinney.ensembles.weak.learners import SumOutput, WeakLearner
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
@@ -200,7 +201,20 @@ class AdaBoostClassifier(VoteBooster):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: TableLike, y: Any, sample_weight: Any = None) -> Self:
+    _hands_keys_on = False
+
+    def _keys_wanted(self) -> tuple[str, ...]:
+        return KEYS if self.early_stopping in DIVIDING else ()
+
+    def fit(
+        self,
+        X: TableLike,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+    ) -> Self:
         """Boost.
 
         Parameters
@@ -211,6 +225,10 @@ class AdaBoostClassifier(VoteBooster):
         y : n labels
         sample_weight : n numbers, optional
             Weights of the rows before the first round; rows of weight 0 are as if absent.
+        groups, time : n labels, n sortable keys, optional
+            How ``early_stopping`` divides rows: no group is divided, and nothing is learnt from
+            the future. Of five folds there are as many as groups or later times. "validation"
+            holds out whole groups or the latest rows, not both.
 
         Returns
         -------
@@ -219,14 +237,16 @@ class AdaBoostClassifier(VoteBooster):
         self._check_parameters()
         self._check_alpha()
         self._check_learner()
-        if self.totally_corrective and self.early_stopping in ("validation", "cv"):
+        if self.totally_corrective and self.early_stopping in DIVIDING:
             raise InvalidParameter(
                 f"early_stopping={self.early_stopping!r} follows the votes round by round, but "
                 "totally_corrective=True weighs all of them anew in every round. Use "
                 "early_stopping='margin' or None."
             )
+        keys = {"groups": groups, "time": time}
+        warn_of_hidden_in(self, keys)
         with at_least(self.verbose):
-            n_rounds, stops, prepared = best_rounds(self, X, y, sample_weight)
+            n_rounds, stops, prepared = best_rounds(self, X, y, sample_weight, keys)
             variant = self._variant(prepared.rows)
             done = boost(
                 variant,
@@ -235,7 +255,7 @@ class AdaBoostClassifier(VoteBooster):
                 store_weights=self.store_weights,
                 stops=stops,
             )
-        if self.early_stopping in ("validation", "cv") and len(done.rounds) == n_rounds:
+        if self.early_stopping in DIVIDING and len(done.rounds) == n_rounds:
             done.stop_reason = f"rows held out were voted best after {n_rounds} rounds"
         weights, trace = done.weights, done.trace()
         if isinstance(variant, Corrective):

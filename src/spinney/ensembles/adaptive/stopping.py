@@ -1,6 +1,6 @@
 """When boosting ends before its last round."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,16 +12,23 @@ from spinney.data.weights import near_one, read_weights
 from spinney.ensembles.adaptive.rounds import Boosted, boost
 from spinney.ensembles.adaptive.variant import Variant
 from spinney.ensembles.adaptive.vote_booster import Preparation
+from spinney.ensembles.sharing import TableRows
 from spinney.ensembles.weak.learners import TreeLearner
 from spinney.errors import InvalidInput
 from spinney.progress import follow
 from spinney.randomness import seed_from
+from spinney.resampling.assigning import drawn_groups, latest_rows
+from spinney.resampling.folds import most_folds, read_folds
+from spinney.resampling.keys import read_codes, read_ranks
+from spinney.resampling.splitters import Folds
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 if TYPE_CHECKING:
     from spinney.ensembles.adaptive.classifier import AdaBoostClassifier
 
 STOPPING = ("validation", "cv", "margin")
+DIVIDING = ("validation", "cv")
+"""Those that divide rows."""
 N_FOLDS = 5
 
 Stop: TypeAlias = Callable[[Boosted], str]
@@ -29,17 +36,32 @@ Stop: TypeAlias = Callable[[Boosted], str]
 
 
 def best_rounds(
-    booster: "AdaBoostClassifier", X: TableLike, y: Any, sample_weight: Any
+    booster: "AdaBoostClassifier",
+    X: TableLike,
+    y: Any,
+    sample_weight: Any,
+    keys: Mapping[str, Any],
 ) -> tuple[int, Stop | None, Preparation]:
     """Say how many rounds to make on which rows, and what may end them earlier."""
     kind = booster.early_stopping
+    given = {name: labels for name, labels in keys.items() if labels is not None}
+    if given and kind not in DIVIDING:
+        name = next(iter(given))
+        raise InvalidInput(
+            f"{name} is given, but early_stopping={kind!r} divides no rows. Leave {name} out, or "
+            "set early_stopping='cv'."
+        )
     prepared = booster._prepare(X, y, sample_weight)  # noqa: SLF001 - refuses what is odd
     if kind is None:
         return booster.n_estimators, None, prepared
     if kind == "margin":
         return booster.n_estimators, MarginPlateau(booster.n_iter_no_change, booster.tol), prepared
     weights = _weights(sample_weight, len(y))
-    splits = _held_out(booster, y, weights) if kind == "validation" else _folds(booster, y, weights)
+    if given:
+        splits = _split_by_keys(booster, y, weights, given)
+    else:
+        divide = _held_out if kind == "validation" else _folds
+        splits = divide(booster, y, weights)
     n_rounds = _best_on(booster, splits, X, y, weights)
     return n_rounds, None, prepared
 
@@ -110,6 +132,51 @@ def _folds(
     return [(rows[train], rows[test]) for train, test in folds.split(rows, labels)]
 
 
+def _split_by_keys(
+    booster: "AdaBoostClassifier", y: Any, weights: FloatArray, keys: Mapping[str, Any]
+) -> list[tuple[AnyArray, AnyArray]]:
+    """Divide rows so that no group is divided, and nothing is learnt from the future."""
+    n_rows, rows = len(weights), np.flatnonzero(weights)
+    labels = read_codes(y, n_rows, "y")[rows]
+    groups = time = None
+    if "groups" in keys:
+        groups = read_codes(keys["groups"], n_rows, "groups")[rows]
+    if "time" in keys:
+        time = read_ranks(keys["time"], n_rows)[rows]
+    seed = seed_from(booster.random_state)
+    if booster.early_stopping == "validation":
+        held = _held_out_by_keys(booster.validation_fraction, weights[rows], groups, time, seed)
+        folds = [(np.flatnonzero(~held), np.flatnonzero(held))]
+    else:
+        cv: Any = most_folds(N_FOLDS, groups, time)
+        if time is None:
+            cv = Folds(cv, stratified=True, random_state=seed)
+        folds = read_folds(cv, labels, groups=groups, time=time)
+    # Of one class nothing is learnt, and its errors are those of no round in particular.
+    able = [fold for fold in folds if len(np.unique(labels[fold[0]])) > 1]
+    if not able and len(np.unique(labels)) > 1:
+        raise InvalidInput(
+            f"early_stopping={booster.early_stopping!r} divides the rows by {' and '.join(keys)} "
+            "so that only rows of a single class are left to learn from. Use "
+            "early_stopping=None or 'margin', or other groups or times."
+        )
+    return [(rows[train], rows[test]) for train, test in able or folds]
+
+
+def _held_out_by_keys(
+    share: float, weights: FloatArray, groups: AnyArray | None, time: AnyArray | None, seed: int
+) -> AnyArray:
+    if groups is not None and time is not None:
+        raise InvalidInput(
+            "groups and time are given, but early_stopping='validation' holds out the latest rows, "
+            "which would divide groups. Leave one of them out, or set early_stopping='cv', whose "
+            "folds know both."
+        )
+    if groups is not None:
+        return drawn_groups(groups, share, weights, seed=seed)
+    return latest_rows(np.asarray(time), share, weights)
+
+
 def _best_on(
     booster: "AdaBoostClassifier",
     splits: list[tuple[AnyArray, AnyArray]],
@@ -121,12 +188,16 @@ def _best_on(
     labels = np.asarray(y)
     curves = []
     for parts in follow(splits, len(splits), "fold") if len(splits) > 1 else splits:
-        train, test = (Part(_safe_indexing(X, rows), labels[rows], weights[rows]) for rows in parts)
+        train, test = (Part(_take(X, rows), labels[rows], weights[rows]) for rows in parts)
         curves.append(_error_curve(booster, train, test))
     length = max(map(len, curves))
     padded = [np.append(c, np.full(length - len(c), c[-1])) for c in curves]
     mean = np.mean(padded, axis=0)
     return int(np.argmin(mean)) + 1
+
+
+def _take(X: TableLike, rows: AnyArray) -> TableLike:
+    return X.take(rows) if isinstance(X, TableRows) else _safe_indexing(X, rows)
 
 
 def _error_curve(booster: "AdaBoostClassifier", train: Part, test: Part) -> FloatArray:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import _num_samples
 
 from spinney.data.table import Kind, Table
 from spinney.ensembles.estimator import Estimator
@@ -35,6 +34,7 @@ from spinney.ensembles.parameters import (
     Seed,
     either,
 )
+from spinney.ensembles.row_keys import KEYS
 from spinney.ensembles.weak.checks import check_squares
 from spinney.errors import InvalidInput, InvalidInputType, InvalidModel, SmallWeights
 from spinney.model import Model, Policy
@@ -43,6 +43,9 @@ from spinney.model.model import State
 from spinney.model.spline_sum import SplineSum
 from spinney.progress import at_least
 from spinney.randomness import seed_from
+from spinney.resampling.folds import read_folds
+from spinney.resampling.keys import read_codes, read_ranks
+from spinney.resampling.splitters import Folds
 from spinney.typing import AnyArray, CodeArray, FloatArray, RandomState, TableLike
 
 
@@ -88,7 +91,8 @@ class L2BoostRegressor(RegressorMixin, Estimator):
         freedom are the trace of the boosting operator; those with the least squared error in
         cross-validation; or all.
     cv : int, splitter of scikit-learn or pairs of row numbers
-        Folds of ``stopping="cv"``; as many rows drawn by ``random_state``, or the user's own.
+        Folds of ``stopping="cv"``; as many rows drawn by ``random_state``, or the user's own. A
+        number of folds keeps the ``groups`` of ``fit`` whole, and goes forward in its ``time``.
     extra_columns : {"error", "ignore"}
         What unknown columns mean at predict.
     verbose : int
@@ -175,7 +179,18 @@ class L2BoostRegressor(RegressorMixin, Estimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: TableLike, y: Any, sample_weight: Any = None) -> Self:
+    def _keys_wanted(self) -> tuple[str, ...]:
+        return KEYS if self.stopping == "cv" else ()
+
+    def fit(
+        self,
+        X: TableLike,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+    ) -> Self:
         """Add one feature at a time.
 
         Parameters
@@ -186,6 +201,9 @@ class L2BoostRegressor(RegressorMixin, Estimator):
         y : n numbers
         sample_weight : n numbers, optional
             A weight of k counts as the row k times; rows of weight 0 are as if absent.
+        groups, time : n labels, n sortable keys, optional
+            How the folds of ``stopping="cv"`` divide rows: no group is divided, and nothing is
+            learnt from the future.
 
         Returns
         -------
@@ -199,6 +217,7 @@ class L2BoostRegressor(RegressorMixin, Estimator):
             n_threads=self._n_threads(),
         )
         reading = read_rows(X, y, sample_weight, settings)
+        keys = self._keys(groups, time, reading.n_given)
         check_squares(reading.y, type(self).__name__)
         features, targets = self._matrix(reading.table), reading.y[:, 0]
         weights = np.ones(len(targets)) if reading.weights is None else reading.weights
@@ -209,7 +228,7 @@ class L2BoostRegressor(RegressorMixin, Estimator):
         self.degrees_of_freedom_ = np.array(path.degrees)
         self.cv_errors_ = np.empty(0)
         if self.stopping == "cv":
-            folds, most = self._folds(X, reading), self.n_estimators
+            folds, most = self._folds(reading, keys), self.n_estimators
             with at_least(self.verbose):
                 self.cv_errors_ = errors_of_folds(rows, folds, self._follow, n_rounds=most)
         arrays = path.model_arrays(self._best_round(len(path.features), reading))
@@ -260,8 +279,23 @@ class L2BoostRegressor(RegressorMixin, Estimator):
             )
         return int(self.aicc_.argmin())
 
-    def _folds(self, X: TableLike, reading: Reading) -> list[Fold]:
+    def _keys(self, groups: Any, time: Any, n_given: int) -> dict[str, AnyArray]:
+        """Read those keys that are given; without folds there is nothing to divide."""
+        keys = {}
+        for name, labels, read in (("groups", groups, read_codes), ("time", time, read_ranks)):
+            if labels is not None and self.stopping != "cv":
+                raise InvalidInput(
+                    f"{name} is given, but stopping={self.stopping!r} divides no rows. Leave "
+                    f"{name} out, or set stopping='cv'."
+                )
+            if labels is not None:
+                keys[name] = read(labels, n_given, name)
+        return keys
+
+    def _folds(self, reading: Reading, keys: dict[str, AnyArray]) -> list[Fold]:
         """Give the rows that train and those that are left out, by their numbers in the reading."""
+        if keys:
+            return self._folds_by_keys(reading, keys)
         n_rows = len(reading.y)
         if isinstance(self.cv, numbers.Integral):
             n_folds = int(self.cv)
@@ -275,7 +309,7 @@ class L2BoostRegressor(RegressorMixin, Estimator):
             return [(np.setdiff1d(order, part), part) for part in parts]
         from sklearn.model_selection import check_cv  # noqa: PLC0415 - 0.1 s, for few only
 
-        n_given = _num_samples(X)
+        n_given = reading.n_given
         place = np.arange(n_given)
         if reading.kept is not None:
             place = np.full(n_given, -1)
@@ -283,6 +317,17 @@ class L2BoostRegressor(RegressorMixin, Estimator):
         splits = check_cv(self.cv).split(np.zeros((n_given, 1)))
         both = [(place[train], place[test]) for train, test in splits]
         return [(train[train >= 0], test[test >= 0]) for train, test in both]
+
+    def _folds_by_keys(self, reading: Reading, keys: dict[str, AnyArray]) -> list[Fold]:
+        cv, mask = self.cv, None
+        if isinstance(cv, numbers.Integral) and "time" not in keys:
+            cv = Folds(int(cv), random_state=self.random_state)
+        if reading.kept is not None:
+            mask = np.zeros(reading.n_given, bool)
+            mask[reading.kept] = True
+            keys = {name: labels[mask] for name, labels in keys.items()}
+        by: dict[str, Any] = dict(keys)
+        return read_folds(cv, reading.y[:, 0], **by, once=False, kept=mask)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

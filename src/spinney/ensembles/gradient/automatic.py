@@ -15,12 +15,14 @@ import numpy as np
 from spinney.data.keys import read_codes
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.gradient.fold_curve import Pace
-from spinney.ensembles.gradient.given import Given, stops_by_folds
+from spinney.ensembles.gradient.given import Given, holds_rows_out, stops_by_folds
 from spinney.ensembles.gradient.rules import AUTO, AUTOMATIC, AUTOMATIC_RULES
 from spinney.errors import InvalidInput, InvalidModel
+from spinney.resampling.folds import most_folds
 from spinney.resampling.keys import read_ranks
 from spinney.resampling.row_sampling import CHOOSING_SAMPLERS
 from spinney.results import Result
+from spinney.typing import IntArray
 
 FEWEST_ROWS = 100
 """Below this many rows a fold tests so few that rounds would be chosen by chance."""
@@ -196,9 +198,9 @@ def choose_settings(
     return AutomaticSettings(scheme, n_rows, n_features, chosen)
 
 
-def may_stop_by_folds(params: Mapping[str, Any]) -> bool:
-    """Tell whether folds may choose the number of rounds, if groups or times ask for them."""
-    if stops_by_folds(params):
+def may_divide_rows(params: Mapping[str, Any]) -> bool:
+    """Tell whether rows may be divided to choose the number of rounds, by groups or times."""
+    if stops_by_folds(params) or holds_rows_out(params):
         return True
     return is_auto(params["early_stopping"]) and _chooses_rounds(params)
 
@@ -211,23 +213,21 @@ def _chooses_rounds(params: Mapping[str, Any]) -> bool:
 def _folds_there_are(given: Given, reading: Reading) -> int:
     """Give the usual number of folds, or fewer where groups or times do not make so many."""
     groups, time = given.fold_keys(reading)
-    n_rows, n_folds = len(reading.y), N_FOLDS
+    n_rows = len(reading.y)
     if groups is not None:
-        n_groups = int(read_codes(groups, n_rows, "groups").max()) + 1
-        _check_several(n_groups, "groups", n_rows)
-        n_folds = min(n_folds, n_groups)
+        groups = read_codes(groups, n_rows, "groups")
+        _check_several(groups, "groups")
     if time is not None:
-        n_times = int(read_ranks(time, n_rows).max()) + 1
-        _check_several(n_times, "time", n_rows)
-        n_folds = min(n_folds, n_times - 1)  # the earliest are learnt from only
-    return n_folds
+        time = read_ranks(time, n_rows)
+        _check_several(time, "time")
+    return most_folds(N_FOLDS, groups, time)
 
 
-def _check_several(n_parts: int, name: str, n_rows: int) -> None:
-    if n_parts < 2:
+def _check_several(codes: IntArray, name: str) -> None:
+    if not codes.any():
         raise InvalidInput(
-            f"{name} has the same entry in all {n_rows} rows, so no fold can test what it has not "
-            f"learnt from. Leave {name} out, or set early_stopping=False."
+            f"{name} has the same entry in all {len(codes)} rows, so no fold can test what it has "
+            f"not learnt from. Leave {name} out, or set early_stopping=False."
         )
 
 

@@ -18,7 +18,7 @@ from spinney.ensembles.gradient.automatic import (
     NOTHING_CHOSEN,
     AutomaticSettings,
     choose_settings,
-    may_stop_by_folds,
+    may_divide_rows,
 )
 from spinney.ensembles.gradient.callbacks import Callback, read_callbacks
 from spinney.ensembles.gradient.deriving import Deriving, settings_for
@@ -30,6 +30,7 @@ from spinney.ensembles.gradient.plan import Plan, round_settings, with_tree_valu
 from spinney.ensembles.gradient.reading_texts import with_texts
 from spinney.ensembles.gradient.rounds import Booster, RoundSettings, boost_rounds
 from spinney.ensembles.gradient.rows import (
+    VALIDATION_ROWS,
     BoostingRows,
     HeldOut,
     arrange_rows,
@@ -89,8 +90,8 @@ class GradientBoosting(BoostedAnswers):
             Rows to measure rounds on, for early stopping, in place of rows split off X. Their
             weights count in the score only, and class weights do not.
         groups, time : n labels, n sortable keys, optional
-            How ``early_stopping="cv"`` divides rows: no group is divided, and nothing is learnt
-            from the future. (Rows that ``early_stopping=True`` holds out are drawn one by one.)
+            How early stopping divides rows: no group is divided, and nothing is learnt from the
+            future. ``early_stopping=True`` holds out whole groups or the latest rows, not both.
         callbacks : callable or list of callables, optional
             Called after every round with a view of it: ``round``, ``train_score``,
             ``validation_score``, ``seconds``, and ``model``, which is made when it is asked for.
@@ -117,7 +118,7 @@ class GradientBoosting(BoostedAnswers):
         return self._fit(given, began, read_callbacks(callbacks))
 
     def _keys_wanted(self) -> tuple[str, ...]:
-        return KEYS if self._chooses and may_stop_by_folds(self._parameters()) else ()
+        return KEYS if self._chooses and may_divide_rows(self._parameters()) else ()
 
     def _fit(self, given: Given, began: float, callbacks: tuple[Callback, ...]) -> Self:
         plan, folds, automatic = self._plan(given, began, callbacks)
@@ -137,6 +138,7 @@ class GradientBoosting(BoostedAnswers):
                 watch.measure(grown)
             reason = boost_rounds(booster, grown, watch)
         self._learn_from(plan, reason, grown)
+        self._validation_rows = given.validation_rows(plan.params, stops=plan.stops_early)
         if self._chooses:
             is_cut = reason in ("interrupt", "time_budget")
             n_rounds = plan.settings.max_rounds if is_cut else grown.n_rounds
@@ -332,6 +334,8 @@ class GradientBoosting(BoostedAnswers):
         scores = {"train_score": self.train_score_, "validation_score": self.validation_score_}
         if self._has_offset:
             meta["offset"] = True
+        if self._validation_rows is not None:
+            meta["validation_rows"] = self._validation_rows
         if hasattr(self, "automatic_"):
             meta["automatic"] = self.automatic_.to_state()
         if self.stopped_by_ != "max_iter":
@@ -343,6 +347,7 @@ class GradientBoosting(BoostedAnswers):
     def _adopt_attributes(self, meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
         always = {"seed": int, "bins": str, "early_stopping": bool}
         types = always | {"offset": bool, "stopped_by": str, "automatic": dict}
+        types["validation_rows"] = str
         scores = {"train_score", "validation_score"}
         if (
             not set(always) <= set(meta) <= set(types)
@@ -351,6 +356,7 @@ class GradientBoosting(BoostedAnswers):
             or len(meta["bins"]) != 64
             or meta.get("offset") is False
             or meta.get("stopped_by", STOPS[0]) not in STOPS
+            or meta.get("validation_rows", "drawn") not in VALIDATION_ROWS
             or set(arrays) not in (scores, scores | {"cv_score", "cv_score_error"})
             or any(numbers.dtype != "<f8" or numbers.ndim != 1 for numbers in arrays.values())
         ):
@@ -359,6 +365,7 @@ class GradientBoosting(BoostedAnswers):
         self.do_early_stopping_ = meta["early_stopping"]
         self.stopped_by_ = meta.get("stopped_by", "max_iter")
         self._has_offset = meta.get("offset", False)
+        self._validation_rows = meta.get("validation_rows")
         if "automatic" in meta:
             self.automatic_ = AutomaticSettings.from_state(meta["automatic"])
         for name, numbers in arrays.items():

@@ -14,8 +14,10 @@ from spinney.ensembles.gradient.rows import (
     BoostingRows,
     HeldOut,
     draw_held_out,
+    held_out_by_keys,
     read_held_out,
 )
+from spinney.ensembles.row_keys import KEYS
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.losses import Loss
 from spinney.resampling.folds import Fold, read_folds
@@ -31,6 +33,11 @@ def stops_by_folds(params: Mapping[str, Any]) -> bool:
     """Tell whether folds decide how many rounds there are."""
     wish = params["early_stopping"]
     return isinstance(wish, str) and wish in ("cv", "part")
+
+
+def holds_rows_out(params: Mapping[str, Any]) -> bool:
+    """Tell whether rounds are measured on rows of X that are not learnt from."""
+    return params["early_stopping"] is True and params["validation_fraction"] is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -59,12 +66,9 @@ class Given:
             )
         same_presence(self.offset, self.offset_val, has_table=self.X_val is not None)
         by_folds = stops_by_folds(params)
-        for name in ("groups", "time"):
+        for name in KEYS:
             if getattr(self, name) is not None and not by_folds:
-                raise InvalidInput(
-                    f"{name} is given, but early_stopping={params['early_stopping']!r} divides no "
-                    f"rows into folds. Leave {name} out, or set early_stopping='cv'."
-                )
+                self._check_key(name, params)
         if by_folds and self.X_val is not None:
             raise InvalidInput(
                 "X_val and y_val are given, but early_stopping='cv' measures rounds on folds of X. "
@@ -74,6 +78,26 @@ class Given:
             raise InvalidParameter(
                 "warm_start=True with early_stopping='cv': folds choose the number of rounds from "
                 "the first one on, so there is nothing to go on with. Set one of them to False."
+            )
+
+    def _check_key(self, name: str, params: Mapping[str, Any]) -> None:
+        """Refuse groups and times where no rows are divided, or rows only once by both."""
+        if self.X_val is not None:
+            raise InvalidInput(
+                f"{name} is given, but so are X_val and y_val, and then no rows of X are divided. "
+                f"Leave {name} out, or X_val and y_val."
+            )
+        if not holds_rows_out(params):
+            fraction = " with validation_fraction=None" if params["early_stopping"] else ""
+            raise InvalidInput(
+                f"{name} is given, but early_stopping={params['early_stopping']!r}{fraction} "
+                f"divides no rows. Leave {name} out, or set early_stopping='cv'."
+            )
+        if self.groups is not None and self.time is not None:
+            raise InvalidInput(
+                "groups and time are given, but early_stopping=True holds out the latest rows, "
+                "which would divide groups. Leave one of them out, or set early_stopping='cv', "
+                "whose folds know both."
             )
 
     def read(self, settings: IntakeSettings) -> Reading:
@@ -127,8 +151,19 @@ class Given:
         return stops, self.drawn(reading, params["validation_fraction"], seed)
 
     def drawn(self, reading: Reading, fraction: float, seed: int) -> AnyArray:
-        """Draw the rows to validate on."""
-        return draw_held_out(reading, fraction, seed)
+        """Draw the rows to validate on: whole groups, with time the latest rows."""
+        groups, time = self.fold_keys(reading)
+        if groups is None and time is None:
+            return draw_held_out(reading, fraction, seed)
+        return held_out_by_keys(reading, fraction, seed, groups=groups, time=time)
+
+    def validation_rows(self, params: Mapping[str, Any], *, stops: bool) -> str | None:
+        """Say how rows to validate on were found, a key of ``VALIDATION_ROWS``; None: are none."""
+        if self.X_val is not None:
+            return "given"
+        if not stops or stops_by_folds(params) or params["validation_fraction"] is None:
+            return None
+        return "drawn" if self.groups is None and self.time is None else "by_keys"
 
     def folds(self, params: Mapping[str, Any], reading: Reading, seed: int) -> list[Fold]:
         """Divide the rows that were kept: by time, by groups, or by the seed, classes evenly.

@@ -9,7 +9,7 @@ import numpy as np
 from spinney.data.queries import Queries, read_query_codes, repeated_rows
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.gradient.given import Given
-from spinney.ensembles.gradient.rows import BoostingRows
+from spinney.ensembles.gradient.rows import BoostingRows, held_out_by_keys
 from spinney.ensembles.sharing import TableRows
 from spinney.errors import InvalidInput
 from spinney.losses import Loss
@@ -66,7 +66,10 @@ class GivenQueries(Given):
         return reading
 
     def drawn(self, reading: Reading, fraction: float, seed: int) -> AnyArray:
-        """Draw the queries to validate on, and give their rows; no query is divided."""
+        """Choose the queries to validate on, and give their rows; no query is divided.
+
+        By chance; with groups whole groups of them, with time the latest.
+        """
         codes = self.known["train"]
         n_queries = int(codes.max()) + 1
         n_drawn = int(fraction) if not isinstance(fraction, float) else round(fraction * n_queries)
@@ -77,6 +80,12 @@ class GivenQueries(Given):
                 f"{len(reading.y)} rows and leaves none to learn from. Give more queries, another "
                 "fraction, X_val and y_val, or set early_stopping=False."
             )
+        groups, time = self.fold_keys(reading)
+        if self.groups is not None or time is not None:
+            of_queries = np.zeros(len(codes))
+            of_queries[np.unique(codes, return_index=True)[1]] = 1.0  # so that queries are counted
+            counted, share = replace(reading, weights=of_queries), n_drawn / n_queries
+            return held_out_by_keys(counted, share, seed, groups=groups, time=time)
         draws = RowBits(n_queries)(seed, Stream.ROWS, range(n_queries))
         held_out = np.argsort(draws, kind="stable")[:n_drawn]
         return np.flatnonzero(np.isin(codes, held_out)).astype(np.uint32)

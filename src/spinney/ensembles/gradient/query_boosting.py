@@ -69,9 +69,9 @@ class QueryBoosting(GradientBoosting):
             Rows to measure rounds on, for early stopping, in place of queries split off X. Their
             weights count in the score only.
         groups, time : n labels, n sortable keys, optional
-            How ``early_stopping="cv"`` divides queries, which it always keeps whole: no group of
-            queries is divided, and nothing is learnt from the future. The same for all rows of a
-            query.
+            How early stopping divides queries, which it always keeps whole: no group of queries is
+            divided, and nothing is learnt from the future. The same for all rows of a query.
+            ``early_stopping=True`` holds out whole groups or the latest queries, not both.
         callbacks : callable or list of callables, optional
             Called after every round with a view of it: ``round``, ``train_score``,
             ``validation_score``, ``seconds``, and ``model``, which is made when it is asked for.

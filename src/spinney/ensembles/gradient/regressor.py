@@ -173,7 +173,8 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
     scoring : "loss", name of a scorer, callable or None
         What early stopping looks at; None for the estimator's own ``score``.
     validation_fraction : float, int or None
-        Share or number of rows split off to look at; None: look at the training rows.
+        Share or number of rows split off to look at: of each class its share, with ``groups``
+        whole groups, with ``time`` the latest rows. None: look at the training rows.
     n_iter_no_change, tol : int or "auto", float
         Stop when this many rounds brought no more than this share of what all rounds brought.
     verbose : int

@@ -64,6 +64,12 @@ def replay_round(
             f"This {type(fitted).__name__} was fitted with offset=, which is not among the rows "
             "that are given here. Ask without X and y: then the model alone is looked at."
         )
+    if fitted._validation_rows == "by_keys":  # noqa: SLF001
+        raise InvalidInput(
+            f"This {type(fitted).__name__} was fitted with groups= or time=, by which validation "
+            "rows were held out, and they are not among the rows that are given here. Ask without "
+            "X and y: then the model alone is looked at."
+        )
     loss, settings = settings_of_fit(fitted)
     reading = _read_again(fitted, loss, X, y, sample_weight)
     table = forest.conform(reading.table, type(fitted).__name__)
@@ -171,13 +177,16 @@ def _training_rows(
 
 
 def _possible_rows(fitted: GradientBoosting, reading: Reading) -> Iterator[AnyArray]:
-    """Give the rows left when some are held out; and all: the user may have given others."""
-    n_rows = len(reading.y)
+    """Give the rows left when some are held out, or all; of files that do not tell, both."""
+    every = np.arange(len(reading.y), dtype=np.uint32)
     fraction = fitted.get_params(deep=False)["validation_fraction"]
-    if fitted.do_early_stopping_ and fraction is not None:
+    kind = fitted._validation_rows  # noqa: SLF001 - part of how it was learnt
+    is_unknown = kind is None and fitted.do_early_stopping_ and not hasattr(fitted, "cv_score_")
+    if fraction is not None and (kind == "drawn" or is_unknown):
         held_out = draw_held_out(reading, fraction, fitted._seed)  # noqa: SLF001
-        yield np.setdiff1d(np.arange(n_rows, dtype=np.uint32), held_out)
-    yield np.arange(n_rows, dtype=np.uint32)
+        yield np.setdiff1d(every, held_out)
+    if kind != "drawn":
+        yield every
 
 
 def _how_they_count(

@@ -2,7 +2,7 @@
 
 import hashlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +20,16 @@ from spinney.ensembles.gradient.labels import codes_of_held_out, compact_codes
 from spinney.ensembles.sharing import TableRows
 from spinney.errors import InvalidInput, InvalidInputType, SmallWeights
 from spinney.model import Policy
+from spinney.resampling.assigning import drawn_groups, latest_rows
+from spinney.resampling.keys import read_codes, read_ranks
 from spinney.typing import AnyArray, FloatArray, TableLike
+
+VALIDATION_ROWS: Mapping[str, str] = {
+    "drawn": "of X, one by one (of a ranker query by query)",
+    "by_keys": "of X, by groups or time",
+    "given": "a table of their own",
+}
+"""Which rows rounds were measured on, by name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,6 +228,42 @@ def draw_held_out(reading: Reading, fraction: float, seed: int) -> AnyArray:
             "early_stopping=False."
         ) from error
     return np.sort(held_out)
+
+
+def held_out_by_keys(
+    reading: Reading, fraction: float, seed: int, *, groups: Any, time: Any
+) -> AnyArray:
+    """Draw whole groups to validate on, or take the latest rows; about a share of the weight.
+
+    A row of weight 2 is two rows, which go together.
+    """
+    n_rows, weights = len(reading.y), reading.weights
+    share = fraction if isinstance(fraction, float) else fraction / n_rows
+    if share >= 1.0:
+        raise InvalidInput(
+            f"validation_fraction={fraction!r} leaves none of {n_rows} rows to learn from. Give "
+            "more rows, another fraction, X_val and y_val, or set early_stopping=False."
+        )
+    if time is not None:
+        held = latest_rows(read_ranks(time, n_rows), share, weights)
+    else:
+        held = drawn_groups(read_codes(groups, n_rows, "groups"), share, weights, seed=seed)
+    _check_classes_left(reading, held, fraction)
+    return np.flatnonzero(held).astype(np.uint32)
+
+
+def _check_classes_left(reading: Reading, held: AnyArray, fraction: float) -> None:
+    """Refuse to hold out all rows of a class: nothing would be learnt of it."""
+    if reading.target.classes is None:
+        return
+    missing = np.setdiff1d(reading.y, reading.y[~held]).astype(np.int64)
+    if len(missing):
+        label = reading.target.classes[missing[0]].tolist()
+        raise InvalidInput(
+            f"validation_fraction={fraction!r}, by groups or time, holds out all rows of class "
+            f"{label!r}, and nothing would be learnt of it. Give another fraction or "
+            "random_state, or set early_stopping='cv', whose last fit learns from all rows."
+        )
 
 
 def read_held_out(

@@ -223,7 +223,11 @@ def test_a_single_fold_has_no_standard_error():
         ({}, {"time": [None] * 400}, "time"),
         ({}, {"X_val": X, "y_val": Y}, "folds of X"),
         ({"warm_start": True}, {}, "warm_start=True"),
-        ({"early_stopping": True}, {"groups": GROUPS}, "divides no rows"),
+        (
+            {"early_stopping": True, "validation_fraction": None},
+            {"groups": GROUPS},
+            "divides no rows",
+        ),
         ({"early_stopping": False}, {"time": GROUPS}, "divides no rows"),
         ({"early_stopping": "CV"}, {}, "early_stopping='CV'"),
     ],
