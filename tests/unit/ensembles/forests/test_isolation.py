@@ -122,10 +122,16 @@ def test_it_finds_what_scikit_learns_forest_finds():
 # Draws
 
 
-def test_same_bits_for_any_number_of_threads_and_another_seed_another_forest():
-    forests = [IsolationForest(random_state=5, n_jobs=n).fit(CLOUD).model_ for n in (1, 2, 5)]
-    assert len({forest.fingerprint for forest in forests}) == 1
-    assert IsolationForest(random_state=6).fit(CLOUD).model_ != forests[0]
+@pytest.mark.parametrize("level", [0, 2])
+def test_same_bits_for_any_number_of_threads_and_another_seed_another_forest(level):
+    def grown(seed, n_jobs):
+        forest = IsolationForest(random_state=seed, n_jobs=n_jobs, extension_level=level)
+        return forest.fit(CLOUD)
+
+    forests = [grown(5, n_jobs) for n_jobs in (1, 2, 5)]
+    assert len({forest.model_.fingerprint for forest in forests}) == 1
+    assert len({forest.score_samples(CLOUD).tobytes() for forest in forests}) == 1
+    assert grown(6, 1).model_ != forests[0].model_
 
 
 @pytest.mark.parametrize("extension_level", [0, 2])
