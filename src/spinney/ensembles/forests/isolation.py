@@ -266,7 +266,7 @@ class IsolationForest(OutlierMixin, Estimator):
         if self.extension_level >= n_features:
             raise InvalidParameter(
                 f"extension_level={self.extension_level} of {type(self).__name__}: expected at "
-                f"most {n_features - 1}, one less than the {n_features} features."
+                f"most {n_features - 1}, one less than there are (n_features={n_features})."
             )
         levels = zip(reading.schema.names, reading.schema.levels, strict=True)
         categories = [name for name, own in levels if own is not None]
