@@ -48,7 +48,7 @@ VARIANTS = [
     {"early_stopping": "cv", "cv": 2, "max_iter": 30, "learning_rate": 0.5, "max_delta_step": 0.5},
     {"loss": "exponential", "max_iter": 50},
     *({"algorithm": name} for name in ("martingale", "robust")),
-    {"learner": "spline"},
+    *({"learner": "spline"}, {"extension_level": 1}),
 ]
 X, Y = load_iris(return_X_y=True)
 ORDER = np.random.default_rng(0).permutation(len(X))

@@ -9,7 +9,7 @@ from spinney.errors import InvalidInputType
 from spinney.model import Model, TreeForest
 from spinney.plots.canvas import COLOURS, INK, Axes, one_axes, pick, plain
 from spinney.trees.structure import levels, parents
-from spinney.trees.words import TreeWords
+from spinney.trees.words import TreeWords, check_limits
 from spinney.typing import AnyArray, FloatArray
 
 _SHORT, _LONG = 20, 30
@@ -38,7 +38,7 @@ def plot_tree(
     max_depth : int or None
         Levels of questions that are drawn; None for all.
     digits : int
-        Significant digits of numbers.
+        Significant digits of numbers, 1 to 17.
     ax : matplotlib axes, optional
         Where to draw; None for a new figure that is as wide as the tree needs.
 
@@ -59,6 +59,7 @@ def plot_tree(
             f"A {type(fitted).__name__} has no trees to draw. Pass a fitted estimator that is made "
             "of trees, or its model_."
         )
+    check_limits("plot_tree", max_depth=max_depth, digits=digits)
     words = TreeWords.of(model, tree, digits=digits)
     shown = levels(words.tree)[: None if max_depth is None else max_depth + 1]
     across, up = _places(words, shown)

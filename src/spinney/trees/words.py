@@ -1,16 +1,46 @@
 """Nodes of trees in words: questions, answers, and the values of features as people write them."""
 
 import datetime as dt
+import numbers
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from spinney.data.table import Kind
+from spinney.errors import InvalidParameter
 from spinney.model import TreeForest
 from spinney.model.tree import Tree
 from spinney.typing import AnyArray
 
 _DAY = 86_400
+_MOST_DIGITS = 17
+"""So many tell every float64 from all others."""
+
+
+def check_limits(where: str, *, max_depth: Any, digits: Any) -> None:
+    """Refuse levels and digits that are no whole numbers, or none that can be told.
+
+    Examples
+    --------
+    >>> check_limits("to_text", max_depth=None, digits=0)
+    Traceback (most recent call last):
+    ...
+    spinney.errors.InvalidParameter: digits=0 of to_text: expected an integer from 1 to 17.
+    """
+    if not (_is_whole(digits) and 1 <= digits <= _MOST_DIGITS):
+        raise InvalidParameter(
+            f"digits={digits!r} of {where}: expected an integer from 1 to {_MOST_DIGITS}."
+        )
+    if max_depth is not None and not (_is_whole(max_depth) and max_depth >= 0):
+        raise InvalidParameter(
+            f"max_depth={max_depth!r} of {where}: expected an integer of at least 0, or None for "
+            "all levels."
+        )
+
+
+def _is_whole(given: Any) -> bool:
+    return isinstance(given, numbers.Integral) and not isinstance(given, bool)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

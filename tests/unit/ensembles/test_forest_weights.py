@@ -46,6 +46,18 @@ def test_whole_weights_are_repetitions(kind, bootstrap):
     assert weighed.predict(X) == pytest.approx(repeated.predict(X), abs=1e-12)
 
 
+def test_automatic_forests_of_weights_and_of_repetitions_begin_alike():
+    """Not every copy of a row is out of a bag when one is, so they may end elsewhere."""
+    weights = np.random.default_rng(3).integers(1, 4, 80)
+    rows = np.repeat(np.arange(80), weights)
+    forest = RandomForestClassifier("auto", random_state=0, search="exact")
+    weighed = forest.fit(X[:80], Y[:80], weights).model_
+    repeated = forest.fit(X[rows], Y[rows]).model_
+    both = min(len(weighed), len(repeated))
+    assert both >= 100
+    assert np.array_equal(weighed[:both].predictions(X), repeated[:both].predictions(X))
+
+
 @every_forest
 @pytest.mark.parametrize("sampler", ["poisson", "group"])
 def test_whole_weights_are_repetitions_of_these_samplers_too(kind, sampler):

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from sklearn.datasets import load_iris
 
 from spinney import DecisionTreeClassifier, DecisionTreeRegressor, GradientBoostingRegressor
-from spinney.errors import InvalidInputType
+from spinney.errors import InvalidInputType, InvalidParameter
 from spinney.plots import plot_tree
 from spinney.trees.structure import levels
 
@@ -65,3 +65,11 @@ def test_trees_of_forests_given_axes_and_others():
     assert len(boxes_of(ax)) == len(boosted.model_[2])
     with pytest.raises(InvalidInputType, match="has no trees to draw"):
         plot_tree("oak")
+
+
+def test_digits_and_levels_that_are_no_counts_are_refused_by_name():
+    tree = DecisionTreeRegressor().fit([[1.0], [2.0]], [1 / 3, 2 / 3])
+    with pytest.raises(InvalidParameter, match="digits='x' of plot_tree: expected an integer"):
+        plot_tree(tree, digits="x")
+    with pytest.raises(InvalidParameter, match="max_depth=-1 of plot_tree: expected an integer"):
+        plot_tree(tree, max_depth=-1)

@@ -9,6 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from spinney import DecisionTreeClassifier, DecisionTreeRegressor
+from spinney.errors import InvalidParameter
 
 IRIS = load_iris(as_frame=True)
 
@@ -39,6 +40,25 @@ def test_depth_and_digits_are_limits_of_the_text():
     assert "3.14159" in tree.to_text(digits=8)
     assert "3.1," in tree.to_text(digits=2)
     assert tree.to_text(max_depth=0) == "2.047, 3 rows, …"
+
+
+NO_DIGITS = ["x", "4", 0, -1, 18, 10**30, 2.0, float("nan"), None, True, [4]]
+NO_DEPTH = ["x", -1, 1.0, float("nan"), False, [1]]
+
+
+@pytest.mark.parametrize("method", ["to_text", "to_graphviz"])
+def test_digits_and_levels_that_are_no_counts_are_refused_by_name(method):
+    tell = getattr(DecisionTreeRegressor().fit([[1.0], [2.0]], [1 / 3, 2 / 3]), method)
+    for wrong in NO_DIGITS:
+        told = rf"digits={re.escape(repr(wrong))} of {method}: expected an integer from 1 to 17"
+        with pytest.raises(InvalidParameter, match=told):
+            tell(digits=wrong)
+    for wrong in NO_DEPTH:
+        told = rf"max_depth={re.escape(repr(wrong))} of {method}: expected .* at least 0, or None"
+        with pytest.raises(InvalidParameter, match=told):
+            tell(max_depth=wrong)
+    assert "0.33333333333333331" in tell(digits=17)
+    assert tell(digits=np.int64(2), max_depth=np.int32(1)) == tell(digits=2)
 
 
 def test_categories_dates_and_weights_are_told_in_words():

@@ -45,7 +45,10 @@ class IsolationForest(OutlierMixin, Estimator):
     categories and missing values, and splits may be planes. A tree is grown on a few rows drawn
     without replacement, by splits at random, until rows are alone or ⌈log₂ rows⌉ splits deep. The
     score of a row is 2 ** (-h / c): h is its mean depth over the trees, with c(n) added for n rows
-    left in a leaf, and c that of a whole tree. It is the same for every number of threads.
+    left in a leaf, and c that of a whole tree. It is the same for every number of threads. Rows are
+    drawn by their place in the table: with another order of rows a tree draws others, and the same
+    seed gives another forest, unless every tree has every row (``max_samples=1.0`` without
+    ``bootstrap``, and weights, if any, are whole).
 
     Parameters
     ----------
@@ -73,6 +76,7 @@ class IsolationForest(OutlierMixin, Estimator):
         direction (Hariri, Carrasco Kind and Brunner 2019), which does not favour the axes; at
         most one less than there are features. A missing value counts as if it were on the plane.
         Categories have no place on a plane: a table with some is refused, with the column's name.
+        Give such a feature as numbers, one column of 0 and 1 per category.
     categorical_features : "from_dtype", None, mask, positions or names
         Which features are categories; a split sends half of them left.
     unseen : {"missing", "error"}
@@ -168,7 +172,8 @@ class IsolationForest(OutlierMixin, Estimator):
             pandas, polars or Arrow table, NumPy array, SciPy sparse matrix.
         y : ignored
         sample_weight : n numbers, optional
-            A whole weight of k counts as the row k times; other weights are chances to be drawn.
+            A whole weight of k counts as the row k times, one behind the other; other weights are
+            chances to be drawn.
 
         Returns
         -------
@@ -261,7 +266,7 @@ class IsolationForest(OutlierMixin, Estimator):
         if self.extension_level >= n_features:
             raise InvalidParameter(
                 f"extension_level={self.extension_level} of {type(self).__name__}: expected at "
-                f"most {n_features - 1}, one less than the {n_features} features."
+                f"most {n_features - 1}, one less than there are (n_features={n_features})."
             )
         levels = zip(reading.schema.names, reading.schema.levels, strict=True)
         categories = [name for name, own in levels if own is not None]

@@ -33,7 +33,7 @@ from spinney.trees.ranked import SEARCHES
 from spinney.trees.regions import Regions, tree_regions
 from spinney.trees.structure import cut_below
 from spinney.trees.text import tree_graphviz, tree_text
-from spinney.trees.words import TreeWords
+from spinney.trees.words import TreeWords, check_limits
 from spinney.typing import AnyArray, CodeArray, FloatArray, TableLike
 
 TREE_RULES: Mapping[str, Rule] = {
@@ -201,7 +201,7 @@ class SingleTree(Estimator):
         max_depth : int or None
             Levels that are written; None for all.
         digits : int
-            Significant digits of numbers.
+            Significant digits of numbers, 1 to 17.
 
         Examples
         --------
@@ -215,11 +215,13 @@ class SingleTree(Estimator):
            └─ no:  9, 1 row
         """
         check_is_fitted(self)
+        check_limits("to_text", max_depth=max_depth, digits=digits)
         return tree_text(TreeWords.of(self.model_, digits=digits), max_depth=max_depth)
 
     def to_graphviz(self, *, max_depth: int | None = None, digits: int = 4) -> str:
         """Write the tree in Graphviz' language DOT, as text; the parameters of ``to_text``."""
         check_is_fitted(self)
+        check_limits("to_graphviz", max_depth=max_depth, digits=digits)
         return tree_graphviz(TreeWords.of(self.model_, digits=digits), max_depth=max_depth)
 
     # Pruning

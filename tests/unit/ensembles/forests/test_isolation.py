@@ -122,10 +122,16 @@ def test_it_finds_what_scikit_learns_forest_finds():
 # Draws
 
 
-def test_same_bits_for_any_number_of_threads_and_another_seed_another_forest():
-    forests = [IsolationForest(random_state=5, n_jobs=n).fit(CLOUD).model_ for n in (1, 2, 5)]
-    assert len({forest.fingerprint for forest in forests}) == 1
-    assert IsolationForest(random_state=6).fit(CLOUD).model_ != forests[0]
+@pytest.mark.parametrize("level", [0, 2])
+def test_same_bits_for_any_number_of_threads_and_another_seed_another_forest(level):
+    def grown(seed, n_jobs):
+        forest = IsolationForest(random_state=seed, n_jobs=n_jobs, extension_level=level)
+        return forest.fit(CLOUD)
+
+    forests = [grown(5, n_jobs) for n_jobs in (1, 2, 5)]
+    assert len({forest.model_.fingerprint for forest in forests}) == 1
+    assert len({forest.score_samples(CLOUD).tobytes() for forest in forests}) == 1
+    assert grown(6, 1).model_ != forests[0].model_
 
 
 @pytest.mark.parametrize("extension_level", [0, 2])
@@ -149,6 +155,30 @@ def test_warm_start_gives_the_forest_of_one_fit(parameters):
         forest.set_params(n_estimators=5).fit(CLOUD)
     with pytest.raises(InvalidParameter, match="cannot join trees"):
         forest.set_params(n_estimators=10, max_samples=17).fit(CLOUD)
+
+
+def mixed(n):
+    rng = np.random.default_rng(n)
+    size = np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n))
+    return pd.DataFrame({"size": size, "town": rng.choice(["a", "b", "c", None], n)})
+
+
+@pytest.mark.parametrize("level", [0, 1])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_rows_are_drawn_by_their_place_unless_every_tree_has_them_all(level, is_weighted):
+    X = pd.DataFrame(CLOUD) if level else mixed(400)
+    X.columns = [str(name) for name in X.columns]
+    weights = np.random.default_rng(1).integers(1, 4, 400) if is_weighted else np.ones(400, int)
+    order = np.random.default_rng(2).permutation(400)
+
+    def differs(**parameters):
+        made = IsolationForest(n_estimators=10, random_state=0, extension_level=level, **parameters)
+        one = made.fit(X, sample_weight=weights).model_
+        return one != made.fit(X.iloc[order], sample_weight=weights[order]).model_
+
+    assert differs(max_samples=64)
+    assert differs(max_samples=1.0, bootstrap=True)
+    assert not differs(max_samples=1.0)
 
 
 def test_features_of_a_tree_are_as_many_as_asked_for():
@@ -287,6 +317,19 @@ def test_planes_refuse_categories_and_too_many_features():
         IsolationForest(extension_level=3).fit(CLOUD)
     with pytest.raises(InvalidInput, match="'town' is categorical"):
         IsolationForest(extension_level=1).fit(pd.DataFrame({"a": [1.0, 2.0], "town": ["x", "y"]}))
+
+
+def test_a_column_per_category_is_a_table_for_planes_and_rare_ones_are_found():
+    """What the refusal of categories tells users to do."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"size": rng.normal(size=500), "town": rng.choice(["a", "b", "c"], 500)})
+    table.loc[:4, "town"] = "zz"
+    with pytest.raises(InvalidInput, match=r"'town' is categorical.*one column per category"):
+        IsolationForest(extension_level=1).fit(table)
+    wide = pd.get_dummies(table)
+    forest = IsolationForest(n_estimators=200, extension_level=1, random_state=0).fit(wide)
+    scores = forest.score_samples(wide)
+    assert scores[:5].mean() < scores[5:].mean() - 0.1
 
 
 # Files
