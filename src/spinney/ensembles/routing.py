@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import sklearn
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import (
     MetadataRequest,
@@ -14,13 +13,9 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import _is_arraylike, _num_samples, has_fit_parameter
 
+from spinney.data.row_keys import is_routed
 from spinney.errors import InvalidInput
 from spinney.typing import AnyArray
-
-
-def is_routed() -> bool:
-    """Tell whether scikit-learn routes metadata."""
-    return bool(sklearn.get_config()["enable_metadata_routing"])
 
 
 def refuse_unrouted(owner: Any, method: str, given: Iterable[str]) -> None:

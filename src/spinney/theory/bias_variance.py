@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing
 
+from spinney.data.row_keys import keys_for
 from spinney.errors import InvalidInput, InvalidInputType
 from spinney.progress import follow
 from spinney.randomness import Stream, random_bits, seed_from
@@ -33,7 +34,8 @@ def bias_variance(
     ----------
     estimator : estimator with scikit-learn's methods
         A copy of it is fitted to each set, with a ``random_state`` of its own wherever it has one:
-        what a learner draws is part of its variance.
+        what a learner draws is part of its variance. One that divides rows is given the groups of a
+        source that has some.
     source : FreshSets, BootstrapSets or FoldSets
         Where training sets come from. Fresh ones show bias and variance as they are defined;
         bootstrap sets and folds are what can be had from one table, and overlap.
@@ -76,7 +78,8 @@ def bias_variance(
     answers = _Answers(points.n_points)
     sets = source.training_sets(wanted, seed, labels=chosen != "squared")
     for number, part in enumerate(follow(sets, wanted, "training set")):
-        model = _seeded(clone(estimator), seed, number).fit(part.X, part.y)
+        model = _seeded(clone(estimator), seed, number)
+        model.fit(part.X, part.y, **keys_for(model, {"groups": part.groups}))
         answers.add(part.asked, model.predict(_safe_indexing(points.X, part.asked)))
     said, answered = answers.table()
     if chosen != "squared":

@@ -41,6 +41,8 @@ class TrainingSet(NamedTuple):
     X: TableLike
     y: Any
     asked: IntArray
+    groups: IntArray | None = None
+    """Of the rows, as codes, for estimators that divide them once more."""
 
 
 class SetSource(Protocol):
@@ -148,7 +150,8 @@ class BootstrapSets:
         """Draw rows, or groups of rows."""
         del labels
         n_rows = _rows_of(self.X, self.y)
-        units = np.arange(n_rows) if self.groups is None else _group_codes(self.groups, n_rows)
+        groups = None if self.groups is None else _group_codes(self.groups, n_rows)
+        units = np.arange(n_rows) if groups is None else groups
         sizes = np.bincount(units)
         order, starts = np.argsort(units, kind="stable"), np.cumsum(sizes) - sizes
         for number in range(1, n_sets + 1):
@@ -162,7 +165,7 @@ class BootstrapSets:
             unseen = np.ones(n_rows, bool)
             unseen[rows] = False
             if unseen.any():
-                yield _part(self.X, self.y, rows, np.flatnonzero(unseen))
+                yield _part(self.X, self.y, rows, np.flatnonzero(unseen), groups)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,7 +215,7 @@ class FoldSets:
                 rows, asked = _checked(train, test, n_rows)
                 if groups is not None:
                     _check_groups(groups, rows, asked)
-                yield _part(self.X, self.y, rows, asked)
+                yield _part(self.X, self.y, rows, asked, groups)
 
     def _rounds(
         self, n_sets: int, seed: int, groups: IntArray | None, *, labels: bool
@@ -315,8 +318,11 @@ def _group_codes(groups: Any, n_rows: int) -> IntArray:
     return codes
 
 
-def _part(X: TableLike, y: Any, rows: IntArray, asked: IntArray) -> TrainingSet:
-    return TrainingSet(_safe_indexing(X, rows), _safe_indexing(y, rows), asked)
+def _part(
+    X: TableLike, y: Any, rows: IntArray, asked: IntArray, groups: IntArray | None
+) -> TrainingSet:
+    own = None if groups is None else groups[rows]
+    return TrainingSet(_safe_indexing(X, rows), _safe_indexing(y, rows), asked, own)
 
 
 def _check_groups(groups: IntArray, rows: IntArray, asked: IntArray) -> None:

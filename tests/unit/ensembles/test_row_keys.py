@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import spinney
+from spinney.data.row_keys import keys_for, keys_wanted
 from spinney.ensembles.gradient.given import Given
-from spinney.ensembles.row_keys import keys_for, keys_wanted
 from spinney.errors import InvalidInput, InvalidParameter, OutOfTime
 
 RNG = np.random.default_rng(0)

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from spinney import DecisionTreeClassifier, DecisionTreeRegressor
+from spinney import BaggingRegressor, DecisionTreeClassifier, DecisionTreeRegressor
 from spinney.datasets import Dataset, make_friedman, make_moons
 from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter, SpinneyError
 from spinney.theory import BootstrapSets, FoldSets, FreshSets, bias_variance
@@ -342,3 +342,44 @@ def test_rows_that_no_set_leaves_out_are_not_counted():
     assert 0 < len(found.points) < 8
     assert math.isclose(found.shares.sum(), 1.0)
     assert found.answers.max() <= 2
+
+
+class Divider(RegressorMixin, BaseEstimator):
+    """Divides rows by groups, and keeps which it was given."""
+
+    given: list = []  # noqa: RUF012 - one list for all copies is what it is for
+
+    def _keys_wanted(self):
+        return ("groups",)
+
+    def fit(self, X, y, groups=None):
+        self.given.append((np.asarray(X)[:, 0], groups))
+        self.mean_ = float(np.mean(y))
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_)
+
+
+@pytest.mark.parametrize("source", [BootstrapSets, partial(FoldSets, cv=3)])
+def test_groups_of_training_sets_reach_who_divides_rows(source):
+    groups = np.array(list("abcdef")).repeat(5)
+    X = groups.view(np.int32)[:, None].astype(float)
+    y = np.arange(30.0)
+    Divider.given.clear()
+    bias_variance(Divider(), source(X, y, groups=groups), n_sets=4, random_state=0)
+    assert len(Divider.given) >= 4
+    for letters, own in Divider.given:
+        assert len(np.unique(own)) == len(np.unique(letters)) > 1
+        assert len(set(zip(letters, own, strict=True))) == len(np.unique(own))
+    Divider.given.clear()
+    bias_variance(Divider(), source(X, y), n_sets=4, random_state=0)
+    assert all(own is None for _, own in Divider.given)
+
+
+def test_bags_of_groups_are_drawn_from_training_sets_of_groups():
+    rng = np.random.default_rng(0)
+    X, y, groups = rng.normal(size=(60, 2)), rng.normal(size=60), np.arange(60) // 5
+    bags = BaggingRegressor(DecisionTreeRegressor(max_depth=2), 3, sampler="group")
+    found = bias_variance(bags, FoldSets(X, y, cv=4, groups=groups), n_sets=2, random_state=0)
+    assert found.variance > 0.0

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import is_classifier
 
+from spinney.data.row_keys import KEYS, warn_of_hidden_in
 from spinney.ensembles.adaptive.corrective import Corrective
 from spinney.ensembles.adaptive.pairs import M2, MH
 from spinney.ensembles.adaptive.rounds import boost
@@ -26,7 +27,6 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.ensembles.parameters import Real as RealNumber
-from spinney.ensembles.row_keys import KEYS, warn_of_hidden_in
 from spinney.ensembles.weak.base_trees import exact_tree_plan
 from spinney.ensembles.weak.learners import SumOutput, WeakLearner
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from spinney.data.row_keys import KEYS, keys_wanted
 from spinney.ensembles.bagging.job import Job
 from spinney.ensembles.bagging.member_road import MemberRoad
 from spinney.ensembles.bagging.member_table import member_table
@@ -33,7 +34,6 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.ensembles.routing import one_member_router, to_members
-from spinney.ensembles.row_keys import KEYS, keys_wanted
 from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.uncertain.out_of_bag import OutOfBagCalibration
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter

@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 
 from spinney.data.fixed_point import exact_sum, exact_total
 from spinney.data.intake import read_table
+from spinney.data.row_keys import keys_wanted
 from spinney.data.table import Table
 from spinney.data.target import read_numbers
 from spinney.data.weights import read_weights
@@ -21,7 +22,6 @@ from spinney.ensembles.forests.growing import join_grown, parts_of
 from spinney.ensembles.forests.row_order import row_keys
 from spinney.ensembles.parameters import Integer, Real, Rule
 from spinney.ensembles.routing import one_member_router, to_members
-from spinney.ensembles.row_keys import keys_wanted
 from spinney.errors import InvalidModel
 from spinney.model import Model, TreeForest
 from spinney.model.forest import Output, narrowest

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from spinney.data.row_keys import keys_wanted
 from spinney.ensembles.forests.rows import check_keys, key_codes, keys_of_sampler
-from spinney.ensembles.row_keys import keys_wanted
 from spinney.errors import InvalidParameter
 from spinney.randomness import Stream, random_bits
 from spinney.resampling.feature_draws import FeatureDraws

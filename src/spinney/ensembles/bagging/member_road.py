@@ -10,6 +10,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from spinney.data.keys import read_codes
+from spinney.data.row_keys import keys_for
 from spinney.data.weights import read_weights
 from spinney.ensembles.bagging.job import Job, member_seed
 from spinney.ensembles.bagging.member_table import (
@@ -33,7 +34,6 @@ from spinney.ensembles.forests.knowledge import Knowledge
 from spinney.ensembles.forests.out_of_bag import Tally
 from spinney.ensembles.forests.row_order import groups_by_content, rows_digest, target_keys
 from spinney.ensembles.routing import sliced, takes_weights
-from spinney.ensembles.row_keys import keys_for
 from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.weak.foreign import set_random_states
 from spinney.errors import InvalidInput

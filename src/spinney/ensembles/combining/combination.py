@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from spinney.data.keys import one_per_row
+from spinney.data.row_keys import KEYS, is_routed, keys_for
 from spinney.data.weights import read_weights
 from spinney.ensembles.combining.jobs import CommitteeRows, Job, run_jobs, take_rows
 from spinney.ensembles.combining.members import (
@@ -30,8 +31,7 @@ from spinney.ensembles.combining.state import (
 from spinney.ensembles.compiling import Compilable
 from spinney.ensembles.estimator import _suggesting, _unknown
 from spinney.ensembles.parameters import Checked, Rule, check_parameters
-from spinney.ensembles.routing import is_routed, refuse_unrouted, sliced
-from spinney.ensembles.row_keys import KEYS, keys_for
+from spinney.ensembles.routing import refuse_unrouted, sliced
 from spinney.ensembles.sharing import TableRows
 from spinney.ensembles.uncertain.calibrating import CALIBRATION, Calibratable
 from spinney.errors import InvalidInput, InvalidModel

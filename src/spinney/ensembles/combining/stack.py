@@ -19,6 +19,7 @@ from sklearn.utils.metadata_routing import MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
+from spinney.data.row_keys import is_routed, keys_for
 from spinney.ensembles.combining.combination import MEMBERS_RULE, Given
 from spinney.ensembles.combining.filed_stack import FiledStack
 from spinney.ensembles.combining.jobs import as_asked
@@ -36,8 +37,7 @@ from spinney.ensembles.combining.targets import (
 )
 from spinney.ensembles.failing_fits import telling_where
 from spinney.ensembles.parameters import Boolean, Checked, Choice, Integer, Jobs, Rule, either
-from spinney.ensembles.routing import is_routed, sliced
-from spinney.ensembles.row_keys import keys_for
+from spinney.ensembles.routing import sliced
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.typing import AnyArray, FloatArray, TableLike
 

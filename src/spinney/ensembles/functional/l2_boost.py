@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from spinney.data.row_keys import KEYS
 from spinney.data.table import Kind, Table
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
@@ -34,7 +35,6 @@ from spinney.ensembles.parameters import (
     Seed,
     either,
 )
-from spinney.ensembles.row_keys import KEYS
 from spinney.ensembles.weak.checks import check_squares
 from spinney.errors import InvalidInput, InvalidInputType, InvalidModel, SmallWeights
 from spinney.model import Model, Policy

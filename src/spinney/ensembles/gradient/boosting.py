@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from spinney.data.row_keys import KEYS
 from spinney.data.target import Target
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.gradient.answers import BoostedAnswers
@@ -40,7 +41,6 @@ from spinney.ensembles.gradient.rows import (
 )
 from spinney.ensembles.gradient.stopping import STOPS, Clock, check_scorer
 from spinney.ensembles.gradient.sums import BoostedSum
-from spinney.ensembles.row_keys import KEYS
 from spinney.errors import InterruptedFit, InvalidInput, InvalidModel, InvalidParameter, OutOfTime
 from spinney.losses import Loss
 from spinney.model import Model

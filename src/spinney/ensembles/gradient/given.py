@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from spinney.data.label_columns import rarest_classes
+from spinney.data.row_keys import KEYS
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.gradient.offsets import read_offset, same_presence
 from spinney.ensembles.gradient.plan import policy_of
@@ -17,7 +18,6 @@ from spinney.ensembles.gradient.rows import (
     held_out_by_keys,
     read_held_out,
 )
-from spinney.ensembles.row_keys import KEYS
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.losses import Loss
 from spinney.resampling.folds import Fold, read_folds

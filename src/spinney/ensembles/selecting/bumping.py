@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 
+from spinney.data.row_keys import KEYS
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
 from spinney.ensembles.forests.row_order import groups_by_content, order_of_rows, row_keys
 from spinney.ensembles.parameters import VERBOSE, BaseLearner, Integer, Jobs, Rule, Seed
-from spinney.ensembles.row_keys import KEYS
 from spinney.ensembles.selecting.fast_measures import measure_of
 from spinney.ensembles.selecting.folds import read_keys
 from spinney.ensembles.selecting.measures import Answers, Metric, first_best

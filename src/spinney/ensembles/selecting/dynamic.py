@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from spinney.data.row_keys import KEYS
 from spinney.data.target import Target
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.fitting import IntakeSettings, Reading, read_rows
@@ -22,7 +23,6 @@ from spinney.ensembles.parameters import (
     Rule,
     Seed,
 )
-from spinney.ensembles.row_keys import KEYS
 from spinney.ensembles.selecting.competence import METHODS
 from spinney.ensembles.selecting.folds import read_keys
 from spinney.ensembles.selecting.local_vote import KnownRows, LocalVote

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Bunch
 
+from spinney.data.row_keys import KEYS
 from spinney.data.schema import FeatureSchema
 from spinney.data.target import Target
 from spinney.ensembles.estimator import Estimator
@@ -26,7 +27,6 @@ from spinney.ensembles.parameters import (
     Seed,
     either,
 )
-from spinney.ensembles.row_keys import KEYS
 from spinney.ensembles.selecting.fast_measures import measure_of
 from spinney.ensembles.selecting.filed_selection import FiledSelection
 from spinney.ensembles.selecting.folds import (

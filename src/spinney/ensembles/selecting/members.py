@@ -9,12 +9,12 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from spinney.data.row_keys import keys_for
 from spinney.ensembles.combining.jobs import take_rows
 from spinney.ensembles.combining.members import takes_shared_rows
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.failing_fits import telling_where
 from spinney.ensembles.fitting import Reading
-from spinney.ensembles.row_keys import keys_for
 from spinney.ensembles.selecting.setting_aside import Side
 from spinney.ensembles.sharing import SharedTable
 from spinney.ensembles.side_by_side import done_in_order

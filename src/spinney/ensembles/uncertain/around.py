@@ -8,11 +8,11 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from spinney.data.row_keys import KEYS
 from spinney.data.sources.vector import read_vector
 from spinney.ensembles.compiling import Compilable
 from spinney.ensembles.estimator import Learner
 from spinney.ensembles.parameters import Checked, Fraction, Integer, Nothing, either
-from spinney.ensembles.row_keys import KEYS
 from spinney.ensembles.uncertain.calibrating import codes_of
 from spinney.ensembles.uncertain.rows import GivenRows, as_table, read_given
 from spinney.errors import InvalidInput, InvalidParameter

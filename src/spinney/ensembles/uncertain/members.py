@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from spinney.data.row_keys import keys_for
 from spinney.ensembles.estimator import Learner
 from spinney.ensembles.failing_fits import telling_where
-from spinney.ensembles.row_keys import keys_for
 from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.uncertain.rows import GivenRows
 from spinney.errors import InvalidInput

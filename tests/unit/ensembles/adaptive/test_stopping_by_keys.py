@@ -17,9 +17,9 @@ from spinney import (
     VotingClassifier,
     VotingRegressor,
 )
+from spinney.data.row_keys import keys_wanted
 from spinney.ensembles.adaptive import stopping
 from spinney.ensembles.functional import l2_boost
-from spinney.ensembles.row_keys import keys_wanted
 from spinney.errors import InvalidInput
 from spinney.resampling import TimeFolds
 

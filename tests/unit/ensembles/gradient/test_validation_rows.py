@@ -6,8 +6,8 @@ from sklearn.metrics import r2_score
 
 import spinney
 from spinney import GradientBoostingClassifier, GradientBoostingRegressor
+from spinney.data.row_keys import keys_wanted
 from spinney.ensembles.gradient import boosting
-from spinney.ensembles.row_keys import keys_wanted
 from spinney.errors import InvalidInput
 from spinney.io import load, save
 

@@ -4,14 +4,19 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import sklearn
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from spinney.ensembles.routing import is_routed
 from spinney.typing import AnyArray
 
 KEYS = ("groups", "time")
 """What ``fit`` of those that divide rows takes, one entry per row."""
+
+
+def is_routed() -> bool:
+    """Tell whether scikit-learn routes metadata."""
+    return bool(sklearn.get_config()["enable_metadata_routing"])
 
 
 def keys_wanted(member: Any) -> tuple[str, ...]:
