@@ -15,7 +15,7 @@ LABEL_CASES: dict[str, tuple[Any, str]] = {
     "none": (None, r"DecisionTreeClassifier requires y.*None"),
     "too_short": (LABELS[:3], r"inconsistent numbers of samples: \[4, 3\]"),
     "empty": ([], r"\[4, 0\]"),
-    "no_columns": (np.zeros((4, 0)), r"1d array, got an array of shape \(4, 0\)"),
+    "no_columns": (np.zeros((4, 0)), r"y has shape \(4, 0\), no target at all\. Give one"),
     "nan_in_second_column": ([[0, 1.0], [0, NAN], [1, 1], [1, 0]], r"y contains NaN.*row 1"),
     "continuous_column": ([[0, 0.5], [0, 0.2], [1, 1], [1, 0]], r"continuous.*Row 0 of y is 0\.5"),
     "three_dimensions": (np.zeros((4, 1, 1)), r"shape \(4, 1, 1\)"),
