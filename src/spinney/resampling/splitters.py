@@ -156,7 +156,7 @@ class TimeFolds(Splitter):
 
     Examples
     --------
-    >>> folds = TimeFolds(2, time=["mon", "mon", "tue", "wed", "wed"])
+    >>> folds = TimeFolds(2, time=["2024-05", "2024-05", "2024-06", "2024-07", "2024-07"])
     >>> for train, test in folds.split(np.zeros(5)):
     ...     print(train.tolist(), test.tolist())
     [0, 1] [2]

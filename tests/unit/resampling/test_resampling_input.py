@@ -14,6 +14,7 @@ from spinney.resampling import (
     bootstrap,
     jackknife,
 )
+from spinney.resampling.keys import read_ranks
 
 X = np.arange(12.0)
 
@@ -174,3 +175,34 @@ def test_stratum_of_one_row_tells_nothing_of_its_own():
     lonely = bootstrap(np.mean, X, draw=DrawRows(strata=np.arange(12)), random_state=0)
     assert lonely.low == lonely.high == lonely.estimate
     assert lonely.method == "percentile (bca is not defined)"
+
+
+@pytest.mark.parametrize(
+    ("time", "shown"),
+    [
+        (["9", "10", "11"], r"'9' and '10' in rows 0 and 1"),
+        (["31.01.2019", "01.12.2020", "02.12.2020"], r"'31.01.2019' in row 0"),
+        (["2019-12", "2020-01", "2020-1"], r"'2019-12' and '2020-1' in rows 0 and 2"),
+        (["2024-05-31", "2024-05-31 10:00", "2024-06-01"], r"rows 0 and 1"),
+        (np.array(["may", "june", "july"]), r"'may' and 'june' in rows 0 and 1"),
+        (["spring", "spring", "spring"], r"'spring' in row 0"),
+    ],
+)
+def test_text_whose_letters_may_not_be_the_order_of_time_is_refused(time, shown):
+    with pytest.raises(InvalidInput, match=rf"time is text, {shown}|time is text.*{shown}"):
+        read_ranks(time, 3)
+
+
+@pytest.mark.parametrize(
+    ("time", "ranks"),
+    [
+        (["2020-02-01", "2019-12-31", "2020-02-01"], [1, 0, 1]),
+        (["2024-05-31T10:00:00", "2024-05-31T09:00:00", "2023-05-31T10:00:00"], [2, 1, 0]),
+        (["2024/W10", "2024/W09", "2023/W52"], [2, 1, 0]),
+        (["007", "010", "009"], [0, 2, 1]),
+        (["2021", "2019", "2020"], [2, 0, 1]),
+    ],
+)
+def test_text_in_the_order_of_time_is_taken(time, ranks):
+    assert read_ranks(time, 3).tolist() == ranks
+    assert read_ranks(np.array(time, object), 3).tolist() == ranks
