@@ -265,7 +265,10 @@ def test_levels_of_ordered_columns_of_other_libraries_are_in_their_order(time):
     ids=["polars", "arrow"],
 )
 def test_levels_without_an_order_are_text(time):
-    assert read_ranks(time, 4).tolist() == [0, 1, 0, 2]
+    with pytest.raises(InvalidInput, match=r"time is text, '\w+'"):
+        read_ranks(time, 4)
+    years = pl.Series(["2021", "2019", "2021"], dtype=pl.Categorical)
+    assert read_ranks(years, 3).tolist() == [1, 0, 1]
 
 
 @pytest.mark.parametrize(
