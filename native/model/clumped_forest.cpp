@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "native/base/isa.hpp"
 #include "native/base/parallel.hpp"
@@ -54,6 +55,19 @@ void read_keys(const ColumnView& column, std::size_t first, std::size_t n, RowKe
         if (i >= n) return;
         keys[i] = key_at<T>(column.data + place * sizeof(T));
     }
+}
+
+/// The features that some node asks about, in their order.
+std::vector<std::size_t> asked_features(const ForestArrays& forest) {
+    std::vector<std::uint8_t> asked(forest.n_features);
+    for (const std::int32_t feature : forest.feature) {
+        if (feature >= 0) asked[static_cast<std::size_t>(feature)] = 1;
+    }
+    std::vector<std::size_t> found;
+    for (std::size_t f = 0; f < forest.n_features; ++f) {
+        if (asked[f] != 0) found.push_back(f);
+    }
+    return found;
 }
 
 }  // namespace
@@ -243,24 +257,17 @@ bool ClumpedForest::fits(const ForestArrays& forest) {
     for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) {
         if (forest.tree_start[tree + 1] - forest.tree_start[tree] > kMostNodes) return false;
     }
-    std::vector<std::uint8_t> asked(forest.n_features);
-    for (const std::int32_t feature : forest.feature) {
-        if (feature >= 0) asked[static_cast<std::size_t>(feature)] = 1;
-    }
-    const auto n_asked = static_cast<std::size_t>(std::count(asked.begin(), asked.end(), 1));
+    const std::size_t n_asked = asked_features(forest).size();
     return forest.category_sets.empty() && n_asked > 0 && n_asked <= kMostClumpSlots;
 }
 
 ClumpedForest::ClumpedForest(const ForestArrays& forest, int n_threads)
-    : trees_(forest.n_trees()), slots_(forest.n_features), value_width_(forest.value_width) {
-    std::vector<std::uint8_t> asked(forest.n_features);
-    for (const std::int32_t feature : forest.feature) {
-        if (feature >= 0) asked[static_cast<std::size_t>(feature)] = 1;
-    }
-    for (std::size_t f = 0; f < forest.n_features; ++f) {
-        if (asked[f] == 0) continue;
-        slots_[f] = static_cast<std::uint8_t>(features_.size());
-        features_.push_back(f);
+    : trees_(forest.n_trees()),
+      features_(asked_features(forest)),
+      slots_(forest.n_features),
+      value_width_(forest.value_width) {
+    for (std::size_t slot = 0; slot < features_.size(); ++slot) {
+        slots_[features_[slot]] = static_cast<std::uint8_t>(slot);
     }
     while (n_vectors_ * kKeysTogether < features_.size()) n_vectors_ *= 2;
     std::vector<std::vector<Clump>> clumps(trees_.size());
