@@ -110,6 +110,13 @@ using BestBinaryRow = BestRow(const std::uint64_t* counts, const std::uint32_t* 
 using MayScalarRow = bool(const ScalarPair* sums, std::size_t first, std::size_t last,
                           const ScalarNode& node, double bar);
 
+/// Of n_sets sums, each the left side of a node of few rows: gains, and gains on a scale from 1 to
+/// kMostWorth + 1, rounded down. Sums behind n_sets are 0, up to a multiple of kCutPadding.
+using ScalarSetWorths = void(const ScalarPair* sums, std::size_t n_sets, const ScalarNode& node,
+                             double* gains, std::uint16_t* worths);
+constexpr double kMostWorth = 65000.0;
+
+ScalarSetWorths scalar_set_worths_portable, scalar_set_worths_avx2, scalar_set_worths_avx512;
 MayScalarRow may_scalar_row_portable, may_scalar_row_avx2, may_scalar_row_avx512;
 BestScalarRow best_scalar_row_portable, best_scalar_row_avx2, best_scalar_row_avx512;
 BestBinaryRow best_binary_row_portable, best_binary_row_avx2, best_binary_row_avx512;

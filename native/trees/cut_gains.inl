@@ -51,32 +51,63 @@ constexpr std::size_t kPortion = kCutPadding;
     return {gains[row], row};
 }
 
+/// ScalarNode::gain.
+[[gnu::always_inline]] inline double scalar_gain(const ScalarPair& left, const ScalarNode& node) {
+    constexpr double kRounding = 0x1p-48;
+    const double sum = narrowed(left.number, node.number.shift);
+    const double own = narrowed(left.weight, node.weight.shift);
+    const double expected = node.mean * own;
+    const double apart = sum - expected;
+    const double size = own * (node.all - own);
+    const double square = apart * apart;
+    const double noise = kRounding * sum;
+    const double quotient = square / size;
+    return (square <= noise * noise) | (size <= 0.0) ? 0.0 : quotient;
+}
+
 }  // namespace
 
 BestRow NAME(best_scalar_row)(const ScalarPair* sums, const std::uint32_t* keys, int key_shift,
                               std::size_t first, std::size_t last, const ScalarNode& node,
                               double* gains) {
-    constexpr double kRounding = 0x1p-48;
-    const double mean = node.mean;
-    const double all = node.all;
-    const int number_shift = node.number.shift;
-    const int weight_shift = node.weight.shift;
+    const ScalarNode own = node;  // gains are no parts of it
     for (std::size_t begin = first; begin < last; begin += kPortion) {
         for (std::size_t i = begin; i < begin + kPortion; ++i) {
-            const double sum = narrowed(sums[i].number, number_shift);
-            const double own = narrowed(sums[i].weight, weight_shift);
-            const double expected = mean * own;
-            const double apart = sum - expected;
-            const double size = own * (all - own);
-            const double square = apart * apart;
-            const double noise = kRounding * sum;
-            const double quotient = square / size;
-            const double gain = (square <= noise * noise) | (size <= 0.0) ? 0.0 : quotient;
+            const double gain = scalar_gain(sums[i], own);
             const std::uint32_t change = (keys[i] ^ keys[i + 1]) >> key_shift;
             gains[i] = change == 0 ? -1.0 : gain;
         }
     }
     return largest(gains, first, last);
+}
+
+void NAME(scalar_set_worths)(const ScalarPair* sums, std::size_t n_sets, const ScalarNode& node,
+                             double* gains, std::uint16_t* worths) {
+    const ScalarNode own = node;
+    std::array<std::int64_t, kPortion> most = {};
+    for (std::size_t begin = 0; begin < n_sets; begin += kPortion) {
+        for (std::size_t i = begin; i < begin + kPortion; ++i) {
+            gains[i] = scalar_gain(sums[i], own);
+        }
+        for (std::size_t k = 0; k < kPortion; ++k) {  // as whole numbers they have the same order
+            const auto bits = std::bit_cast<std::int64_t>(gains[begin + k]);
+            most[k] = bits > most[k] ? bits : most[k];
+        }
+    }
+    std::int64_t largest_bits = 0;
+    for (const std::int64_t bits : most) largest_bits = bits > largest_bits ? bits : largest_bits;
+    const auto largest_gain = std::bit_cast<double>(largest_bits);
+    constexpr double kNone = 0x1p-900;  // its reciprocal would be infinite
+    const double scale = largest_gain > kNone ? kMostWorth / largest_gain : 0.0;
+    for (std::size_t begin = 0; begin < n_sets; begin += kPortion) {
+        std::array<std::int32_t, kPortion> whole;
+        for (std::size_t k = 0; k < kPortion; ++k) {
+            whole[k] = static_cast<std::int32_t>(gains[begin + k] * scale);
+        }
+        for (std::size_t k = 0; k < kPortion; ++k) {
+            worths[begin + k] = static_cast<std::uint16_t>(1 + whole[k]);
+        }
+    }
 }
 
 bool NAME(may_scalar_row)(const ScalarPair* sums, std::size_t first, std::size_t last,

@@ -40,46 +40,6 @@ void copy_node(const ForestTree& from, std::size_t at, std::size_t n_outputs, Fo
     into.threshold.push_back(from.threshold[at]);
 }
 
-/// Puts one array of all trees behind each other and frees those of the trees.
-template <class T, class Member>
-void join(UnsetVector<T>& into, std::vector<ForestTree>& trees, Member member, int n_threads) {
-    std::vector<std::size_t> starts = {0};
-    for (ForestTree& tree : trees) starts.push_back(starts.back() + member(tree).size());
-    into.resize(starts.back());
-    parallel_for(n_threads, trees.size(), [&](std::size_t t) {
-        std::vector<T> own = std::move(member(trees[t]));
-        std::copy(own.begin(), own.end(), into.begin() + static_cast<std::ptrdiff_t>(starts[t]));
-    });
-}
-
-GrownForest joined(std::vector<ForestTree>& trees, int n_threads) {
-    GrownForest forest;
-    std::int32_t n_sets = 0;
-    for (ForestTree& tree : trees) {
-        for (std::int32_t& set : tree.nodes.category_set) set += set >= 0 ? n_sets : 0;
-        n_sets += static_cast<std::int32_t>(tree.nodes.category_sets.size() / kCategorySetBytes);
-        forest.tree_start.push_back(forest.tree_start.back() +
-                                    static_cast<std::int64_t>(tree.threshold.size()));
-    }
-    const auto put = [&](auto& into, auto member) {
-        join(into, trees, [member](ForestTree& t) -> auto& { return t.nodes.*member; }, n_threads);
-    };
-    auto& nodes = forest.nodes;
-    put(nodes.feature, &GrownTree::feature);
-    put(nodes.right, &GrownTree::right);
-    put(nodes.missing_left, &GrownTree::missing_left);
-    put(nodes.category_set, &GrownTree::category_set);
-    put(nodes.category_sets, &GrownTree::category_sets);
-    put(nodes.values, &GrownTree::values);
-    put(nodes.count, &GrownTree::count);
-    put(nodes.weight, &GrownTree::weight);
-    put(nodes.gain, &GrownTree::gain);
-    join(
-        forest.threshold, trees, [](ForestTree& tree) -> auto& { return tree.threshold; },
-        n_threads);
-    return forest;
-}
-
 /// How often a tree may count a row at most. Of draws with equal chances that are not many more
 /// than rows none gets thousands: the chance is below 10^-1000.
 std::size_t most_repetitions(const ForestRows& rows, const Repetitions& repetitions) {
@@ -105,21 +65,23 @@ std::span<const std::uint8_t> allowed_features(const OwnChoices& own, std::size_
 /// Trees of a forest, by number.
 struct TreeRange {
     std::size_t first;
+    std::size_t n_trees;
     int n_threads;
 };
 
 /// Grows all trees; make_grower: gives what grows one after the other.
 template <class MakeGrower>
-void grow_each(const ForestRows& rows, const Repetitions& repetitions, const OwnChoices& own,
-               std::uint64_t forest_seed, const TreeRange& range, std::size_t n_features,
-               MakeGrower make_grower, std::vector<ForestTree>& trees) {
+GrownForest grow_each(const ForestRows& rows, const Repetitions& repetitions, const OwnChoices& own,
+                      std::uint64_t forest_seed, const TreeRange& range, std::size_t n_features,
+                      MakeGrower make_grower) {
     // A worker takes tree after tree, so that room is made once per thread.
     std::atomic<std::size_t> next = 0;
-    const auto n_workers = std::min(static_cast<std::size_t>(range.n_threads), trees.size());
-    parallel_for(range.n_threads, n_workers, [&](std::size_t) {
+    std::vector<TreeStore> stores(
+        std::min(static_cast<std::size_t>(range.n_threads), range.n_trees));
+    parallel_for(range.n_threads, stores.size(), [&](std::size_t worker) {
         auto grower = make_grower();
         std::vector<std::uint32_t> counts(rows.n_rows);
-        for (std::size_t t = next++; t < trees.size(); t = next++) {
+        for (std::size_t t = next++; t < range.n_trees; t = next++) {
             const std::uint64_t seed = tree_seed(forest_seed, range.first + t);
             std::span<const std::uint32_t> drawn = counts;
             if (!repetitions.given.empty()) {
@@ -130,10 +92,13 @@ void grow_each(const ForestRows& rows, const Repetitions& repetitions, const Own
                 std::fill(counts.begin(), counts.end(), 0U);
                 draw_repetitions(repetitions, seed, counts);
             }
-            trees[t] = grower.grow(drawn, allowed_features(own, n_features, t),
-                                   own.seeds.empty() ? seed : tree_seed(own.seeds[t], 0));
+            const ForestTree& tree =
+                grower.grow(drawn, allowed_features(own, n_features, t),
+                            own.seeds.empty() ? seed : tree_seed(own.seeds[t], 0));
+            stores[worker].add(tree, t);
         }
     });
+    return TreeStore::join(std::move(stores), range.n_threads);
 }
 
 /// Calls `grow` with a function that makes growers for this target.
@@ -228,10 +193,10 @@ GrownForest grow_forest(const RankedColumns& columns, const ForestRows& rows,
                         const Repetitions& repetitions, const OwnChoices& own,
                         const ForestSettings& settings, std::size_t first_tree, std::size_t n_trees,
                         int n_threads) {
-    std::vector<ForestTree> trees(n_trees);
+    GrownForest forest;
     const auto grow_with = [&](auto make_grower) {
-        grow_each(rows, repetitions, own, settings.tree.seed, {first_tree, n_threads},
-                  columns.n_features(), make_grower, trees);
+        forest = grow_each(rows, repetitions, own, settings.tree.seed,
+                           {first_tree, n_trees, n_threads}, columns.n_features(), make_grower);
     };
     const auto grow = [&]<class Target>(std::type_identity<Target>) {
         with_growers<Target>(columns, rows, settings, n_threads, grow_with);
@@ -243,7 +208,7 @@ GrownForest grow_forest(const RankedColumns& columns, const ForestRows& rows,
     } else {
         with_classes(rows, repetitions, grow);
     }
-    return joined(trees, n_threads);
+    return forest;
 }
 
 }  // namespace spinney

@@ -5,21 +5,13 @@
 #include <span>
 #include <vector>
 
-#include "native/base/large_pages.hpp"
 #include "native/trees/forest_rows.hpp"
-#include "native/trees/grown_tree.hpp"
 #include "native/trees/node_search.hpp"
 #include "native/trees/ranked_columns.hpp"
 #include "native/trees/settings.hpp"
+#include "native/trees/tree_store.hpp"
 
 namespace spinney {
-
-/// Trees behind each other, as a forest stores them.
-struct GrownForest {
-    GrownNodes<UnsetVector> nodes;  ///< without `bin`; category sets are numbered through
-    UnsetVector<double> threshold;
-    std::vector<std::int64_t> tree_start = {0};
-};
 
 /// How often each tree counts each row.
 struct Repetitions {

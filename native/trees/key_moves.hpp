@@ -22,6 +22,8 @@ struct BlockPart {
     std::size_t stride;                   ///< from a feature to the next
     std::span<const std::uint8_t> moves;  ///< by feature: 0 if its keys stay as they are
     std::size_t n;
+    bool wants_left;  ///< whether keys of rows on the left are wanted: else anything may be there
+    bool wants_right;
 };
 
 constexpr std::size_t kMoveMarks = 512;   ///< most rows of the block

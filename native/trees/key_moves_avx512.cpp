@@ -41,6 +41,7 @@ constexpr __mmask16 kAll = 0xFFFF;  // with it functions need no value for other
 }
 
 /// What is stored too much is overwritten by the next; keys that were not read yet are not reached.
+template <bool kLeft, bool kRight>
 [[gnu::always_inline]] inline void move_many(std::uint32_t* keys, std::size_t n, __m512i marks,
                                              std::uint32_t* room) {
     std::size_t n_left = 0;
@@ -50,8 +51,8 @@ constexpr __mmask16 kAll = 0xFFFF;  // with it functions need no value for other
         const __m512i some = _mm512_loadu_si512(keys + i);
         const __mmask16 left = left_of(some, marks);
         const auto right = static_cast<__mmask16>(~left);
-        _mm512_storeu_si512(keys + n_left, _mm512_maskz_compress_epi32(left, some));
-        _mm512_storeu_si512(room + n_right, _mm512_maskz_compress_epi32(right, some));
+        if (kLeft) _mm512_storeu_si512(keys + n_left, _mm512_maskz_compress_epi32(left, some));
+        if (kRight) _mm512_storeu_si512(room + n_right, _mm512_maskz_compress_epi32(right, some));
         n_left += count(left);
         n_right += count(right);
     }
@@ -59,8 +60,11 @@ constexpr __mmask16 kAll = 0xFFFF;  // with it functions need no value for other
     const __m512i some = _mm512_maskz_loadu_epi32(own, keys + i);
     const auto left = static_cast<__mmask16>(left_of(some, marks) & own);
     const auto right = static_cast<__mmask16>(own & ~left);
-    _mm512_mask_storeu_epi32(keys + n_left, first_lanes(count(left)),
-                             _mm512_maskz_compress_epi32(left, some));
+    if (kLeft) {
+        _mm512_mask_storeu_epi32(keys + n_left, first_lanes(count(left)),
+                                 _mm512_maskz_compress_epi32(left, some));
+    }
+    if (!kRight) return;
     _mm512_storeu_si512(room + n_right, _mm512_maskz_compress_epi32(right, some));
     n_left += count(left);
     n_right += count(right);
@@ -71,19 +75,29 @@ constexpr __mmask16 kAll = 0xFFFF;  // with it functions need no value for other
                              _mm512_loadu_si512(room + i));
 }
 
+template <bool kLeft, bool kRight>
+void move_features(const BlockPart& part, __m512i marks, std::uint32_t* room) {
+    std::uint32_t* keys = part.keys;
+    for (std::size_t f = 0; f < part.moves.size(); ++f, keys += part.stride) {
+        if (part.moves[f] == 0) continue;
+        if (part.n <= kLanes) {
+            move_few(keys, part.n, marks);
+        } else {
+            move_many<kLeft, kRight>(keys, part.n, marks, room);
+        }
+    }
+}
+
 }  // namespace
 
 void move_block_avx512(const BlockPart& part, const std::uint32_t* left_bits, std::uint32_t* room) {
     const __m512i marks = _mm512_loadu_si512(left_bits);
-    const std::size_t n = part.n;
-    std::uint32_t* keys = part.keys;
-    for (std::size_t f = 0; f < part.moves.size(); ++f, keys += part.stride) {
-        if (part.moves[f] == 0) continue;
-        if (n <= kLanes) {
-            move_few(keys, n, marks);
-        } else {
-            move_many(keys, n, marks, room);
-        }
+    if (!part.wants_left) {
+        move_features<false, true>(part, marks, room);
+    } else if (!part.wants_right) {
+        move_features<true, false>(part, marks, room);
+    } else {
+        move_features<true, true>(part, marks, room);
     }
 }
 

@@ -22,6 +22,10 @@ enum class SplitSearch : std::uint8_t {
 /// Nodes of so many rows are searched by bins: two rows per bin, and more above.
 constexpr std::size_t kManyRows = 512;
 
+/// Prefixes that take sums of bins, too.
+template <class Prefix>
+concept AddsCells = requires { &Prefix::fill_cells; };
+
 template <class Target>
 class NodeSearch : private SplitJudge<Target> {
     using Base = SplitJudge<Target>;
@@ -157,8 +161,9 @@ class NodeSearch : private SplitJudge<Target> {
         if constexpr (Target::kVectors) {
             for (std::size_t i = 0; i < n; ++i) ranks_[i] = rank_of(keys[i]);
             prefix_.fill(this->target_, n, [keys](std::size_t i) { return payload_of(keys[i]); });
-            this->judge_rows(prefix_, ranks_.data(), 0, n,
-                             [this](std::size_t i) { return ranks_[i]; });
+            this->judge_rows(prefix_, ranks_.data(), 0, n, [this](std::size_t i) {
+                return typename Base::RankPair(ranks_[i], ranks_[i + 1]);
+            });
         }
     }
 
@@ -209,12 +214,25 @@ class NodeSearch : private SplitJudge<Target> {
             const bool is_one_value = feature.n_bins == feature.values.size();
             return !is_one_value && kind_ != SplitSearch::kHistogram && search_cuts(feature);
         }
+        if constexpr (AddsCells<typename PrefixOf<Target>::Type>) {
+            if (this->by_vectors(n_filled) && !this->target_.has_rows(this->missing_.data())) {
+                scan_bins_by_vectors(feature, last + 1);
+                return true;
+            }
+        }
         for (std::size_t bin = 0; bin <= last; ++bin) {
             if (!this->target_.has_rows(this->cell(bin))) continue;
             this->shift(this->cell(bin), 1);
             this->judge(feature.last_rank[bin], bin == last);
         }
         return true;
+    }
+
+    void scan_bins_by_vectors(const RankedFeature& feature, std::size_t n_bins) {
+        const std::size_t n = prefix_.fill_cells(this->cell(0), n_bins, ranks_.data());
+        this->judge_rows(prefix_, ranks_.data(), 0, n, [this, &feature](std::size_t i) {
+            return typename Base::RankPair(feature.last_rank[ranks_[i]], RankSplit::kUnknown);
+        });
     }
 
     const RowRanks* row_ranks_;

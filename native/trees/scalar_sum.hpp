@@ -8,7 +8,9 @@
 #include <limits>
 
 #include "native/base/elementary.hpp"
+#include "native/trees/cut_ceilings.hpp"
 #include "native/trees/cut_gains.hpp"
+#include "native/trees/few_rows.hpp"
 #include "native/trees/forest_rows.hpp"
 
 namespace spinney {
@@ -26,6 +28,10 @@ class ScalarSum {
 
     static constexpr bool kPlaces = true;
     static constexpr bool kVectors = !kPoisson;
+    static constexpr bool kSets = !kPoisson;  ///< whether it has Sets and can roughen
+
+    /// One addition for both.
+    using Both [[gnu::vector_size(sizeof(Sum))]] = std::int64_t;
 
     static Sums no_sums() { return {}; }
     static constexpr std::size_t width() { return 2; }
@@ -35,6 +41,7 @@ class ScalarSum {
     void load(std::span<const TreeRow> items) {
         items_ = items;
         here_.resize(std::max(here_.size(), items.size()));
+        apart_.resize(here_.size());
         for (std::size_t i = 0; i < items.size(); ++i) {
             const std::uint32_t row = row_of(items[i]);
             const auto repetitions = static_cast<std::int64_t>(mark_of(items[i]));
@@ -89,6 +96,12 @@ class ScalarSum {
     }
 
     void focus(const std::int64_t* total) {
+        focus_on_sets(total);
+        most_gain_ = std::numeric_limits<double>::infinity();
+        if (!kPoisson && n_visited_ <= few_.size()) find_most_gain();
+    }
+    /// The same where no gain is asked for but those of sets.
+    void focus_on_sets(const std::int64_t* total) {
         total_number_ = total[0];
         total_weight_ = total[1];
         mean_ = static_cast<double>(total[0]) / static_cast<double>(total[1]);
@@ -96,14 +109,74 @@ class ScalarSum {
         node_.weight = Narrowing::below(total[1]);
         node_.all = node_.weight(total[1]);
         node_.mean = node_.number(total[0]) / node_.all;
-        most_gain_ = std::numeric_limits<double>::infinity();
         // Units of the sums are 2^shift times those of the narrowed ones.
         scale_ = std::ldexp(node_.all * unit(), 2 * node_.number.shift - node_.weight.shift);
-        if (!kPoisson && n_visited_ <= few_.size()) find_most_gain();
     }
     [[gnu::always_inline]] double gain(const std::int64_t* left) const {
         return kPoisson ? poisson_gain(left) : node_.gain(left[0], left[1]) * scale_;
     }
+
+    /// Writes what these rows of the node in focus add to rough sums, by payload. A number is what
+    /// it is above the mean of the node, so that sums stay small and 30 bits tell them apart.
+    RoughNode roughen(std::span<const std::uint16_t> payloads, RoughSum* by_payload) {
+        constexpr double kMost = 0x1p29;                             // of all numbers together
+        constexpr std::int64_t kMostWeight = std::int64_t{1} << 24;  // exact in a float
+        double together = 0.0;
+        for (const std::uint16_t payload : payloads) {
+            apart_[payload] = static_cast<double>(here_[payload].number) -
+                              mean_ * static_cast<double>(here_[payload].weight);
+            together += std::abs(apart_[payload]);
+        }
+        int shift = 0;
+        while (total_weight_ >> shift >= kMostWeight) ++shift;
+        const double fine = kMost / std::max(together, 0x1p-900);
+        std::uint64_t all = 0;
+        for (const std::uint16_t payload : payloads) {
+            const auto number = static_cast<std::int32_t>(apart_[payload] * fine);  // towards 0
+            const auto weight = static_cast<std::uint64_t>(here_[payload].weight >> shift);
+            by_payload[payload] = static_cast<std::uint64_t>(number) << 32 | weight;
+            all += weight;
+        }
+        // A unit per row that was rounded, and the last bits of all that gains are made of.
+        const double error = static_cast<double>(payloads.size()) + 2.0 +
+                             static_cast<double>(magnitude_) * 0x1p-46 * fine;
+        const double unit = static_cast<double>(total_weight_) * this->unit() / fine / fine;
+        return {static_cast<float>(all), static_cast<float>(error), std::ldexp(unit, -2 * shift)};
+    }
+
+    /// Every way to part the rows of a small node.
+    class Sets {
+      public:
+        /// payloads: of the node's rows, whose sums are in focus.
+        void fill(const ScalarSum& target, std::span<const std::uint16_t> payloads) {
+            std::size_t n_sets = 1;
+            for (const std::uint16_t payload : payloads) {
+                const Sum own = target.here_[payload];
+                for (std::size_t set = 0; set < n_sets; ++set) {
+                    sums_[n_sets + set] = {sums_[set].number + own.number,
+                                           sums_[set].weight + own.weight};
+                }
+                n_sets *= 2;
+            }
+            for (std::size_t set = n_sets; set < kCutPadding; ++set) sums_[set] = {};
+            kernel_(sums_.data(), n_sets, target.node_, gains_.data(), worths_.data());
+            worths_[0] = 0;
+            worths_[n_sets - 1] = 0;
+        }
+        std::uint16_t* worths() { return worths_.data(); }
+        const std::uint16_t* worths() const { return worths_.data(); }
+        double gain(const ScalarSum& target, RowSet left) const {
+            return gains_[left] * target.scale_;
+        }
+        Sums sums(RowSet left) const { return {sums_[left].number, sums_[left].weight}; }
+
+      private:
+        ScalarSetWorths* kernel_ = SPINNEY_CUT_KERNEL(scalar_set_worths);
+        static constexpr std::size_t kMostSets = std::size_t{1} << kFewRows;
+        std::array<Sum, kMostSets> sums_ = {};
+        std::array<double, kMostSets> gains_ = {};
+        std::array<std::uint16_t, kMostSets> worths_ = {};
+    };
 
     class Prefix {
       public:
@@ -112,7 +185,6 @@ class ScalarSum {
 
         template <class PayloadAt>
         void fill(const ScalarSum& target, std::size_t n, PayloadAt payload_at) {
-            using Both [[gnu::vector_size(sizeof(Sum))]] = std::int64_t;  // one addition for both
             Both sum = {};
             Sum* sums = sums_.data();
             const Sum* here = target.here_.data();
@@ -122,6 +194,20 @@ class ScalarSum {
                 sum += own;
                 std::memcpy(&sums[i].number, &sum, sizeof sum);
             }
+        }
+        /// The same of cells that have rows, of the n first; returns how many. bins: room for n.
+        std::size_t fill_cells(const std::int64_t* cells, std::size_t n, std::uint32_t* bins) {
+            Sum sum;
+            Sum* sums = sums_.data();
+            std::size_t n_filled = 0;
+            for (std::size_t bin = 0; bin < n; ++bin) {
+                sum.number += cells[2 * bin];
+                sum.weight += cells[2 * bin + 1];
+                sums[n_filled] = sum;
+                bins[n_filled] = static_cast<std::uint32_t>(bin);
+                n_filled += cells[2 * bin + 1] != 0 ? 1 : 0;
+            }
+            return n_filled;
         }
         double weight(const ScalarSum& target, std::size_t row) const {
             return static_cast<double>(sums_[row].weight) * target.rows_.weight_scale;
@@ -184,7 +270,8 @@ class ScalarSum {
     double unit() const { return rows_.number_scale * rows_.number_scale / rows_.weight_scale; }
 
     const ForestRows& rows_;
-    std::vector<Sum> here_;  ///< sums of the node's rows, one each
+    std::vector<Sum> here_;      ///< sums of the node's rows, one each
+    std::vector<double> apart_;  ///< room
     std::span<const TreeRow> items_;
     std::uint32_t first_ = 0;
     int n_different_ = 0;     ///< targets seen in the node: none, one, several

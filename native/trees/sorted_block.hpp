@@ -6,6 +6,9 @@
 #include <span>
 #include <type_traits>
 
+#include "native/trees/cut_ceilings.hpp"
+#include "native/trees/few_search.hpp"
+#include "native/trees/found_cuts.hpp"
 #include "native/trees/key_moves.hpp"
 #include "native/trees/key_sort.hpp"
 #include "native/trees/split_judge.hpp"
@@ -18,18 +21,22 @@ namespace spinney {
 /// when a good part of the features is looked at in every node.
 ///
 /// Invariant: for every feature that varies in the block, and for ids_, the rows of a node are one
-/// range of places, the same for all; a feature's range is in the order of its values.
+/// range of places, the same for all; a feature's range is in the order of its values, unless the
+/// node has so few rows that FewSearch splits it.
 template <class Target>
 class SortedBlock : private SplitJudge<Target> {
     using Base = SplitJudge<Target>;
     using typename Base::Sums;
 
   public:
+    /// looks_at_all: whether every node looks at all features.
     SortedBlock(const RankedColumns& columns, Target& target, const SplitRules& rules,
                 std::size_t most_rows)
         : Base(columns, target, rules),
+          few_(target, rules.min_leaf, columns.n_features(), most_rows),
           most_rows_(most_rows),
-          keys_(columns.n_features() * most_rows + kCutPadding),
+          ceilings_(most_rows),
+          keys_(columns.n_features() * most_rows + kRoughPadding + 1),
           varies_(columns.n_features()),
           wide_keys_(most_rows),
           sort_(most_rows),
@@ -54,10 +61,12 @@ class SortedBlock : private SplitJudge<Target> {
     /// Begins a subtree: its rows, which are at `base` of all, and at most `most_rows`; and the
     /// features that will be searched, the same for all blocks of a tree.
     void load(std::span<const TreeRow> items, std::size_t base,
-              std::span<const std::uint32_t> features) {
+              std::span<const std::uint32_t> features, bool looks_at_all) {
         items_ = items;
         base_ = base;
         moves_ = {};
+        few_rows_ = kJudgesSets && looks_at_all && may_be_few(features) ? kFewRows : 0;
+        few_.load(items.size());
         this->target_.load(items);
         for (std::size_t id = 0; id < items.size(); ++id) {
             ids_[id] = static_cast<std::uint16_t>(id);
@@ -65,7 +74,7 @@ class SortedBlock : private SplitJudge<Target> {
         }
         for (const std::uint32_t f : features) {
             const RankedFeature& feature = this->columns_.feature(f);
-            varies_[f] = !feature.is_categorical && sort_feature(feature, keys(f));
+            varies_[f] = !feature.is_categorical && sort_feature(feature, f);
         }
     }
 
@@ -86,10 +95,28 @@ class SortedBlock : private SplitJudge<Target> {
     /// The node the next searches are about, with its sums.
     void enter(std::size_t first, std::size_t last, const std::int64_t* total,
                const MeanBounds& bounds) {
-        if (moves_.is_due && first >= moves_.first && last <= moves_.last) move_keys();
         first_ = first - base_;
         n_ = last - first;
+        if (is_few()) return;
+        if (moves_.is_due && first >= moves_.first && last <= moves_.last) move_keys(first);
         this->judge_node(total, bounds, n_);
+    }
+
+    /// Whether the node entered last is one for `few`, and has no keys.
+    bool is_few() const { return n_ <= few_rows_; }
+    /// Finds its splits by all features.
+    auto& few() { return few_; }
+    std::span<const std::uint16_t> rows() const { return std::span(ids_).subspan(first_, n_); }
+
+    /// What no split of the node entered by f can gain more than; below 0: there is none.
+    void roughen() { ceilings_.enter(this->target_.roughen(rows(), ceilings_.by_row())); }
+    double ceiling(std::size_t f) {
+        constexpr double kUnknown = std::numeric_limits<double>::infinity();
+        if (this->columns_.feature(f).is_categorical) return kUnknown;
+        if (!varies_[f]) return -1.0;
+        const Key* own = keys(f) + first_;
+        if (rank_in(own[0]) == rank_in(own[n_ - 1])) return -1.0;
+        return rank_in(own[n_ - 1]) == kMissing ? kUnknown : ceilings_.of(own, n_);
     }
 
     /// As NodeSearch::search; `last_rank` of a split is the place, in the feature's order, of the
@@ -118,35 +145,45 @@ class SortedBlock : private SplitJudge<Target> {
         return true;
     }
 
-    /// Moves the rows that go left in front of the others; returns where the right child begins.
-    /// Keys follow when a child is searched, if it ever is.
-    std::size_t apply(const RankSplit& split, double& threshold) {
+    /// A split of a node: where the right child begins, and the rows between which a cut is.
+    struct Applied {
+        std::size_t middle = 0;
+        RowCut cut = {};
+    };
+
+    /// Moves the rows that go left in front of the others. Keys follow when a child is searched, if
+    /// it ever is.
+    Applied apply(const RankSplit& split) {
+        if (is_few()) return apply_few(split);
         const auto f = static_cast<std::size_t>(split.feature);
-        const RankedFeature& feature = this->columns_.feature(f);
+        RowCut cut;
         if (split.is_categorical) {
-            mark_categories(split, feature);
+            mark_categories(split, this->columns_.feature(f));
         } else {
-            threshold = mark_numbers(split, feature, keys(f) + first_);
+            cut = mark_numbers(split, keys(f) + first_);
         }
         const std::uint8_t* marks = goes_left_.data();
         const std::size_t n_left = part(ids_.data() + first_, n_, moved_ids_.data(),
                                         [marks](std::uint16_t id) { return marks[id]; });
         const std::size_t middle = base_ + first_ + n_left;
         moves_ = {true, base_ + first_, middle, base_ + first_ + n_};
-        return middle;
+        return {middle, cut};
     }
 
   private:
+    static constexpr bool kJudgesSets = JudgesSets<Target>;
+
     /// A rank within the block above, the row's place in the block below.
     using Key = std::uint32_t;
-    static constexpr std::uint32_t kMissing = 0xFFFF;
+    static constexpr std::uint32_t kMissing = kNoRank;
 
     static std::uint32_t rank_in(Key key) { return key >> 16; }
     static std::uint16_t id_of(Key key) { return static_cast<std::uint16_t>(key); }
     Key* keys(std::size_t f) { return keys_.data() + f * most_rows_; }
 
     /// Writes the keys of a feature in order; false if it is the same for all rows.
-    bool sort_feature(const RankedFeature& feature, Key* into) {
+    bool sort_feature(const RankedFeature& feature, std::size_t f) {
+        Key* into = keys(f);
         const std::uint32_t missing = feature.missing_rank();
         std::uint32_t low = missing;
         std::uint32_t high = 0;
@@ -171,7 +208,25 @@ class SortedBlock : private SplitJudge<Target> {
             own += i > 0 && rank_of(sorted[i]) != rank_of(sorted[i - 1]) ? 1U : 0U;
             into[i] = own << 16 | payload_of(sorted[i]);
         }
+        if constexpr (kJudgesSets) {
+            if (few_rows_ > 0) tell_ranks(f);
+        }
         return true;
+    }
+
+    void tell_ranks(std::size_t f) {
+        const Key* own = keys(f);
+        for (std::size_t i = 0; i < items_.size(); ++i) {
+            few_.set_rank(id_of(own[i]), f, static_cast<std::uint16_t>(rank_in(own[i])));
+        }
+    }
+
+    /// Whether FewSearch knows what there is to know.
+    bool may_be_few(std::span<const std::uint32_t> features) const {
+        return this->rules().directions.empty() &&
+               std::none_of(features.begin(), features.end(), [this](std::uint32_t f) {
+                   return this->columns_.feature(f).is_categorical;
+               });
     }
 
     std::size_t n_present(const Key* own) const {
@@ -201,8 +256,10 @@ class SortedBlock : private SplitJudge<Target> {
             prefix_.fill(this->target_, n, [own, payloads](std::size_t i) -> std::uint32_t {
                 return Target::kPlaces ? id_of(own[i]) : payloads[id_of(own[i])];
             });
-            this->judge_rows(prefix_, own, 16, n,
-                             [](std::size_t i) { return static_cast<std::uint32_t>(i); });
+            this->judge_rows(prefix_, own, 16, n, [](std::size_t i) {
+                const auto place = static_cast<std::uint32_t>(i);
+                return typename Base::RankPair(place, place + 1);
+            });
         }
     }
 
@@ -215,19 +272,30 @@ class SortedBlock : private SplitJudge<Target> {
         std::copy_n(this->cell(feature.n_bins), this->target_.width(), this->missing_.begin());
     }
 
-    /// Marks the rows that go left; returns the threshold.
-    double mark_numbers(const RankSplit& split, const RankedFeature& feature, const Key* own) {
+    /// Marks the rows that go left.
+    RowCut mark_numbers(const RankSplit& split, const Key* own) {
         const std::size_t n = n_present(own);
         const std::size_t n_left = split.last_rank + 1;
         for (std::size_t i = 0; i < n; ++i) goes_left_[id_of(own[i])] = i < n_left;
         for (std::size_t i = n; i < n_; ++i) goes_left_[id_of(own[i])] = split.missing_left;
-        if (n_left == n) return std::numeric_limits<double>::infinity();
-        return feature.with_ranks([&](const auto* ranks) {
-            const auto value = [&](Key key) {
-                return feature.values[ranks[row_of(items_[id_of(key)])]];
-            };
-            return RankedColumns::threshold_between(value(own[n_left - 1]), value(own[n_left]));
-        });
+        const std::uint32_t last_left = row_at(id_of(own[n_left - 1]));
+        return {last_left, n_left == n ? RowCut::kNone : row_at(id_of(own[n_left]))};
+    }
+
+    std::uint32_t row_at(std::uint16_t id) const { return row_of(items_[id]); }
+
+    /// As `apply`; there are no keys to follow, and the marks of other splits stay.
+    Applied apply_few(const RankSplit& split) {
+        RowCut cut;
+        if constexpr (kJudgesSets) {
+            const auto [left, right] = few_.neighbours(split);
+            cut = {row_at(left), right == few_.kNobody ? RowCut::kNone : row_at(right)};
+        }
+        std::size_t place = 0;
+        const std::size_t n_left =
+            part(ids_.data() + first_, n_, moved_ids_.data(),
+                 [&](std::uint16_t) { return (split.left_rows >> place++) & 1U; });
+        return {base_ + first_ + n_left, cut};
     }
 
     void mark_categories(const RankSplit& split, const RankedFeature& feature) {
@@ -254,8 +322,9 @@ class SortedBlock : private SplitJudge<Target> {
         return n_left;
     }
 
-    /// Lets the keys of all features follow the last split.
-    void move_keys() {
+    /// Lets the keys of all features follow the last split. first: of the child that needs them;
+    /// if that is the right one, nobody will ask for those of the left.
+    void move_keys(std::size_t first) {
         moves_.is_due = false;
         const std::uint8_t* marks = goes_left_.data();
         const std::size_t begin = moves_.first - base_;
@@ -265,7 +334,11 @@ class SortedBlock : private SplitJudge<Target> {
             for (std::size_t at = begin; at < begin + n; ++at) {
                 bits[ids_[at] / 32] |= static_cast<std::uint32_t>(marks[ids_[at]]) << ids_[at] % 32;
             }
-            move_block_({keys_.data() + begin, most_rows_, varies_, n}, bits.data(), moved_.data());
+            const bool wants_left =
+                first == moves_.first && moves_.middle - moves_.first > few_rows_;
+            const bool wants_right = moves_.last - moves_.middle > few_rows_;
+            move_block_({keys_.data() + begin, most_rows_, varies_, n, wants_left, wants_right},
+                        bits.data(), moved_.data());
             return;
         }
         for (std::size_t f = 0; f < varies_.size(); ++f) {
@@ -284,12 +357,15 @@ class SortedBlock : private SplitJudge<Target> {
     };
 
     MoveBlock* move_block_ = SPINNEY_MOVE_KERNEL;
+    typename FewSearchOf<Target>::Type few_;
+    std::size_t few_rows_ = 0;  ///< most rows of a node that `few_` splits
     std::size_t most_rows_;
     std::span<const TreeRow> items_;
     std::size_t base_ = 0;
     std::size_t first_ = 0;  ///< of the node, within the block
     std::size_t n_ = 0;
     Moves moves_;
+    CutCeilings ceilings_;
     std::vector<Key> keys_;             ///< features behind each other, most_rows_ places each
     std::vector<std::uint8_t> varies_;  ///< by feature
     std::vector<RankKey> wide_keys_;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "native/base/random.hpp"
@@ -26,8 +27,9 @@ struct RankSplit {
     bool is_categorical = false;
     bool missing_left = false;
     bool left_is_larger = false;
-    bool is_perfect = false;  ///< no other split of the node can gain more
-    double middle = 0.0;      ///< between the means of the children, where constraints ask for it
+    bool is_perfect = false;      ///< no other split of the node can gain more
+    std::uint16_t left_rows = 0;  ///< of a node of few rows: those that go left, a bit each
+    double middle = 0.0;  ///< between the means of the children, where constraints ask for it
     double gain = -std::numeric_limits<double>::infinity();
     std::array<std::uint8_t, kCategorySetBytes> left_bins{};
 
@@ -36,6 +38,9 @@ struct RankSplit {
     bool exists() const { return feature >= 0; }
     bool has_left(std::size_t bin) const { return ((left_bins[bin / 8] >> (bin % 8)) & 1) != 0; }
 };
+
+/// What a gain must exceed to be larger.
+inline double above_ties(double gain) { return gain > 0.0 ? gain * (1.0 + kTie) : gain; }
 
 /// What the mean of a node and of all below it must stay within, in the target's own units.
 struct MeanBounds {
@@ -97,7 +102,7 @@ class SplitJudge {
         best_ = &best;
         // The same rows may come as the left by one feature and as the right by another: what
         // differs by rounding alone is a tie, and the feature looked at first wins.
-        bar_ = above(best.gain);
+        bar_ = above_ties(best.gain);
         std::fill(left_.begin(), left_.end(), 0);
         std::fill(missing_.begin(), missing_.end(), 0);
     }
@@ -108,7 +113,7 @@ class SplitJudge {
         const double gain = target_.gain(left);
         if (!(gain > bar_)) return false;
         best_->gain = gain;
-        bar_ = above(gain);
+        bar_ = above_ties(gain);
         return true;
     }
 
@@ -146,10 +151,11 @@ class SplitJudge {
     }
 
     /// Judges the cuts behind n sorted rows, none of them without a value; `prefix` holds their
-    /// sums, and rows with equal keys >> key_shift stay together.
-    template <class Prefix, class RankAt>
+    /// sums, and rows with equal keys >> key_shift stay together. ranks_at: the ranks on both sides
+    /// of the cut behind a row, the second kUnknown if it is not known.
+    template <class Prefix, class RanksAt>
     void judge_rows(Prefix& prefix, const std::uint32_t* keys, int key_shift, std::size_t n,
-                    RankAt rank_at) {
+                    RanksAt ranks_at) {
         std::size_t first = 0;
         std::size_t last = n - 1;
         if (rules_.min_leaf > 0.0) {
@@ -160,14 +166,17 @@ class SplitJudge {
         if (first >= last) return;
         const BestRow found = prefix.best(target_, keys, key_shift, first, last, bar_);
         if (found.gain < 0.0) return;
-        offer(found.gain, prefix.sums(found.row), rank_at(found.row), rank_at(found.row + 1));
+        const auto [last_rank, next_rank] = ranks_at(found.row);
+        offer(found.gain, prefix.sums(found.row), last_rank, next_rank);
     }
+
+    using RankPair = std::pair<std::uint32_t, std::uint32_t>;
 
     /// Keeps the cut between two ranks if it is the best so far; gain: not negative.
     void offer(double gain, const Sums& left, std::uint32_t last_rank, std::uint32_t next_rank) {
         if (!(gain > bar_)) return;
         best_->gain = gain;
-        bar_ = above(gain);
+        bar_ = above_ties(gain);
         left_ = left;
         keep(left_.data(), last_rank, false);
         best_->next_rank = next_rank;
@@ -232,9 +241,6 @@ class SplitJudge {
     const std::int64_t* total_ = nullptr;  ///< of the node
 
   private:
-    /// What a gain must exceed to be larger.
-    static double above(double gain) { return gain > 0.0 ? gain * (1.0 + kTie) : gain; }
-
     bool fits(const std::int64_t* left) const {
         if (rules_.min_leaf <= 0.0) return true;
         const double own = target_.weight(left);

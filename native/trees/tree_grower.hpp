@@ -3,23 +3,19 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
-#include <numeric>
 #include <utility>
 
+#include "native/trees/all_features.hpp"
+#include "native/trees/feature_order.hpp"
 #include "native/trees/forest_grower.hpp"
+#include "native/trees/found_cuts.hpp"
 #include "native/trees/growth_order.hpp"
 #include "native/trees/random_cuts.hpp"
 #include "native/trees/sorted_block.hpp"
 #include "native/trees/tree_items.hpp"
+#include "native/trees/tree_store.hpp"
 
 namespace spinney {
-
-/// A grown tree with the thresholds of its nodes.
-struct ForestTree {
-    GrownTree nodes;
-    std::vector<double> threshold;
-};
 
 /// The same tree with nodes, and the category sets they use, in preorder. left: left child of each
 /// node; -1: leaf.
@@ -54,33 +50,45 @@ class TreeGrower {
           block_rows_(room_of_blocks()),
           block_(columns, target_, rules_of(rows, settings), block_rows_),
           cuts_(columns, values, target_, rules_of(rows, settings), rows.n_rows),
-          n_wanted_(wanted(columns.n_features())),
-          features_(columns.n_features()),
-          items_(rows.n_rows) {
-        std::iota(features_.begin(), features_.end(), 0U);
-    }
+          order_(columns.n_features(), static_cast<std::size_t>(settings.tree.max_features),
+                 settings.shuffle),
+          all_(order_),
+          items_(rows.n_rows) {}
 
     /// allowed: 1 for each feature the tree may split on; empty: it may split on all.
-    ForestTree grow(std::span<const std::uint32_t> repetitions,
-                    std::span<const std::uint8_t> allowed, std::uint64_t seed) {
-        if (!allowed.empty()) allow(allowed);
+    /// Stays until the next.
+    const ForestTree& grow(std::span<const std::uint32_t> repetitions,
+                           std::span<const std::uint8_t> allowed, std::uint64_t seed) {
+        if (!allowed.empty()) order_.allow(allowed);
         items_.clear();
         for (std::uint32_t row = 0; row < rows_.n_rows; ++row) {
             if (repetitions[row] > 0) items_.add(row, target_.mark(row, repetitions[row]));
         }
-        tree_ = {};
+        forget(tree_);
         block_.forget();
         Open root = {0, items_.size(), 0, random_bits(seed, Stream::kNodes, 0), -1};
         if (settings_.tree.max_leaf_nodes > 0) {
             grow_best_first(root);
         } else {
             grow_depth_first(root);
-            find_thresholds();
+            found_.settle(columns_, tree_.threshold);
         }
-        return std::move(tree_);
+        return tree_;
     }
 
   private:
+    /// Its room stays.
+    static void forget(ForestTree& tree) {
+        GrownTree& nodes = tree.nodes;
+        for (auto* array : {&nodes.feature, &nodes.right, &nodes.category_set}) array->clear();
+        for (auto* array : {&nodes.values, &nodes.weight, &nodes.gain, &tree.threshold}) {
+            array->clear();
+        }
+        nodes.count.clear();
+        nodes.missing_left.clear();
+        nodes.category_sets.clear();
+    }
+
     /// A node that may still be split.
     struct Open {
         std::size_t first = 0;
@@ -92,14 +100,6 @@ class TreeGrower {
         MeanBounds bounds = {};
 
         std::size_t n_rows() const { return last - first; }
-    };
-
-    /// A node and the ranks its cut is between.
-    struct Found {
-        std::size_t place;
-        std::size_t feature;
-        std::uint32_t last_left;
-        std::uint32_t first_right;
     };
 
     void grow_depth_first(const Open& root) {
@@ -146,7 +146,7 @@ class TreeGrower {
             tree_.nodes.right[at] = n_nodes();
             open(right);
         }
-        find_thresholds();
+        found_.settle(columns_, tree_.threshold);
         tree_ = in_preorder(tree_, left, rows_.n_outputs);
     }
 
@@ -167,19 +167,6 @@ class TreeGrower {
         return born;
     }
 
-    std::size_t wanted(std::size_t n_features) const {
-        const auto limit = static_cast<std::size_t>(settings_.tree.max_features);
-        return limit == 0 ? n_features : std::min(limit, n_features);
-    }
-
-    void allow(std::span<const std::uint8_t> allowed) {
-        features_.clear();
-        for (std::uint32_t f = 0; f < allowed.size(); ++f) {
-            if (allowed[f] != 0) features_.push_back(f);
-        }
-        n_wanted_ = wanted(features_.size());
-    }
-
     static SplitRules rules_of(const ForestRows& rows, const ForestSettings& settings) {
         return {settings.tree.min_samples_leaf * slack(rows), settings.directions};
     }
@@ -193,15 +180,14 @@ class TreeGrower {
         RankSplit best;
         if (!may_split(node)) return best;
         if (node.n_rows() <= block_rows_ && !block_.covers(node.first, node.last)) {
-            block_.load(items, node.first, features_);
+            block_.load(items, node.first, order_.features(), looks_at_all());
         }
         if (settings_.search == SplitSearch::kRandom) {
             cuts_.enter(items, total_.data(), node.bounds);
             search_.enter(items, total_.data(), node.bounds);
             draw_and_cut(node, best);
         } else if (block_.covers(node.first, node.last)) {
-            block_.enter(node.first, node.last, total_.data(), node.bounds);
-            draw_and_search(node, block_, best);
+            search_block(node, best);
         } else {
             search_.enter(items, total_.data(), node.bounds);
             draw_and_search(node, search_, best);
@@ -246,11 +232,31 @@ class TreeGrower {
     /// no feature can do better.
     template <class Search>
     void draw_and_search(const Open& node, Search& search, RankSplit& best) {
+        if (looks_at_all() && node.n_rows() > kFewRows) {
+            return all_.search(node.key, search, best);
+        }
         bool any_varies = false;
         for (std::size_t seen = 0; goes_on(seen, any_varies) && !best.is_perfect; ++seen) {
-            any_varies |= search.search(drawn_feature(node, seen), node.key, best);
+            any_varies |= search.search(order_.drawn(node.key, seen), node.key, best);
         }
-        undo_draws();
+        order_.undo_draws();
+    }
+
+    /// Whether nodes look at all features, and no feature is often known to be the best before the
+    /// others are looked at.
+    bool looks_at_all() const { return !NodeSearch<Target>::kBinary && order_.wants_all(); }
+
+    void search_block(const Open& node, RankSplit& best) {
+        block_.enter(node.first, node.last, total_.data(), node.bounds);
+        if constexpr (JudgesSets<Target>) {
+            if (block_.is_few()) {
+                auto& few = block_.few();
+                if (few.find(block_.rows(), total_.data())) all_.search_few(node.key, few, best);
+                return;
+            }
+            if (looks_at_all()) return all_.search_by_ceilings(node.key, block_, best);
+        }
+        draw_and_search(node, block_, best);
     }
 
     /// The same with a random cut of each feature, so many numeric ones at a time.
@@ -263,39 +269,19 @@ class TreeGrower {
             if (!features.empty()) any_varies |= cuts_.search(features, node.key, best);
         };
         for (std::size_t seen = 0; goes_on(seen, any_varies) && !best.is_perfect; ++seen) {
-            const std::uint32_t f = drawn_feature(node, seen);
+            const std::uint32_t f = order_.drawn(node.key, seen);
             if (columns_.feature(f).is_categorical) {
                 any_varies |= search_.search(f, node.key, best);
             } else {
                 batch[n++] = f;
             }
-            if (n == batch.size() || seen + 1 >= n_wanted_) flush();
+            if (n == batch.size() || seen + 1 >= order_.n_wanted()) flush();
         }
-        undo_draws();
+        order_.undo_draws();
     }
 
     bool goes_on(std::size_t seen, bool any_varies) const {
-        return seen < features_.size() && (seen < n_wanted_ || !any_varies);
-    }
-
-    /// Number `seen` of the node's features in drawn order.
-    std::uint32_t drawn_feature(const Open& node, std::size_t seen) {
-        const std::size_t n_features = features_.size();
-        if (settings_.shuffle || n_wanted_ < n_features) {
-            const std::size_t other =
-                seen + random_below(node.key, Stream::kFeatures, seen, n_features - seen);
-            std::swap(features_[seen], features_[other]);
-            swaps_.push_back(other);
-        }
-        return features_[seen];
-    }
-
-    /// Puts features back to where they were: a draw depends on the node alone.
-    void undo_draws() {
-        while (!swaps_.empty()) {
-            std::swap(features_[swaps_.size() - 1], features_[swaps_.back()]);
-            swaps_.pop_back();
-        }
+        return seen < order_.size() && (seen < order_.n_wanted() || !any_varies);
     }
 
     /// Adds a leaf with the sums in total_.
@@ -334,7 +320,9 @@ class TreeGrower {
         const auto at = static_cast<std::size_t>(place);
         const auto f = static_cast<std::size_t>(split.feature);
         if (block_.covers(node.first, node.last)) {
-            return block_.apply(split, tree_.threshold[at]);
+            const auto [middle, cut] = block_.apply(split);
+            if (!split.is_categorical) found_.add(at, f, cut);
+            return middle;
         }
         if (settings_.search == SplitSearch::kRandom && !split.is_categorical) {
             tree_.threshold[at] = split.threshold;
@@ -343,23 +331,9 @@ class TreeGrower {
         const TreeItems::Applied applied =
             items_.apply(node.first, node.last, split, columns_.feature(f), row_ranks_);
         if (!split.is_categorical) {
-            found_.push_back({at, f, applied.last_left, applied.first_right});
+            found_.add(at, f, applied.last_left, applied.first_right);
         }
         return applied.middle;
-    }
-
-    /// Thresholds of nodes split by rank, the middle between the neighbouring values. All at the
-    /// end: values lie far apart, and so one does not wait for the other.
-    void find_thresholds() {
-        for (const Found& found : found_) {
-            const RankedFeature& feature = columns_.feature(found.feature);
-            tree_.threshold[found.place] =
-                found.first_right == feature.missing_rank()
-                    ? std::numeric_limits<double>::infinity()
-                    : RankedColumns::threshold_between(feature.values[found.last_left],
-                                                       feature.values[found.first_right]);
-        }
-        found_.clear();
     }
 
     /// Weights stand on a grid: ten rows of weight 0.1 may weigh a hair less than 1 there.
@@ -377,12 +351,11 @@ class TreeGrower {
     std::size_t block_rows_;
     SortedBlock<Target> block_;
     RandomCuts<Target> cuts_;
-    std::size_t n_wanted_;  ///< features a node looks at
-    std::vector<std::uint32_t> features_;
-    std::vector<std::size_t> swaps_;
+    FeatureOrder order_;
+    AllFeatures<Target> all_;
     TreeItems items_;
     std::vector<std::int64_t> total_;
-    std::vector<Found> found_;
+    FoundCuts found_;
     ForestTree tree_;
 };
 

@@ -30,24 +30,33 @@ def problems(draw):
     """Rows with ties and gaps, and targets of every kind."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_rows = draw(st.sampled_from([2, 5, 30, 400, 1500]))
-    X = rng.normal(size=(n_rows, 4))
+    n_features = draw(st.sampled_from([4, 40]))  # more than one vector of ranks
+    X = rng.normal(size=(n_rows, n_features))
     X[:, 0] = X[:, 0].round(1)
     X[:, 1] = np.where(rng.random(n_rows) < 0.8, 0.0, X[:, 1])
     if draw(st.booleans()):
         X[rng.random(X.shape) < 0.1] = np.nan
     signal = np.nan_to_num(X[:, 2]) + np.nan_to_num(X[:, 0]) ** 2 + rng.normal(size=n_rows)
-    kind = draw(st.sampled_from(["numbers", "far away", "two", "three", "several"]))
+    kind = draw(st.sampled_from(["numbers", "few values", "far away", "two", "three", "several"]))
     if kind in ("two", "three"):
         n_classes = 2 if kind == "two" else 3
         codes = np.digitize(signal, [0.5] if n_classes == 2 else [0.0, 1.0])
         return X, TreeTarget.of_classes(codes, n_classes, None, criterion="gini")
+    if kind == "few values":
+        signal = signal.round()
     numbers = signal[:, np.newaxis] + (1e9 if kind == "far away" else 0.0)
     if kind == "several":
         numbers = np.hstack([numbers, -(numbers**2)])
-    return X, TreeTarget.of_numbers(numbers, None, criterion="squared")
+    weights = draw(st.sampled_from([None, "whole", "any"]))
+    if weights is not None:
+        weights = (
+            rng.integers(1, 4, n_rows) if weights == "whole" else rng.uniform(0.1, 3.0, n_rows)
+        )
+        weights = weights.astype(np.float64)
+    return X, TreeTarget.of_numbers(numbers, weights, criterion="squared")
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)
 @given(problems(), st.sampled_from(["adaptive", "exact"]), st.sampled_from([0.0, 4.0]))
 def test_sorting_subtrees_once_finds_the_trees_that_sorting_every_node_finds(
     problem, search, min_samples_leaf

@@ -1,6 +1,7 @@
 /// Gains of many cuts at a time: the definition, row by row, with every instruction set.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <vector>
 
 #include "native/base/random.hpp"
@@ -109,7 +110,55 @@ void check_kernels(const Rows& rows, std::size_t first) {
     }
 }
 
+/// Sums of every set of n rows, with what the kernel makes of them.
+void check_worths(std::size_t n, int bits, std::uint64_t seed) {
+    const Rows rows(n, bits, seed);
+    std::vector<ScalarPair> sums = {{}};
+    for (std::size_t i = 0; i < n; ++i) {
+        const ScalarPair own = {rows.numbers[i] - (i > 0 ? rows.numbers[i - 1] : 0),
+                                rows.weights[i] - (i > 0 ? rows.weights[i - 1] : 0)};
+        for (std::size_t set = 0, n_sets = sums.size(); set < n_sets; ++set) {
+            sums.push_back({sums[set].number + own.number, sums[set].weight + own.weight});
+        }
+    }
+    const std::size_t n_sets = sums.size();
+    ScalarNode node;
+    node.number = Narrowing::below(rows.magnitude);
+    node.weight = Narrowing::below(rows.weights.back());
+    node.all = node.weight(rows.weights.back());
+    node.mean = node.number(rows.numbers.back()) / node.all;
+    sums.resize(std::max(n_sets, kCutPadding));
+    std::vector<double> gains(sums.size());
+    std::vector<std::uint16_t> worths(sums.size());
+    SPINNEY_CUT_KERNEL(scalar_set_worths)(sums.data(), n_sets, node, gains.data(), worths.data());
+    double most = 0.0;
+    for (std::size_t set = 0; set < n_sets; ++set) {
+        const double gain = node.gain(sums[set].number, sums[set].weight);
+        CHECK(std::bit_cast<std::uint64_t>(gain) == std::bit_cast<std::uint64_t>(gains[set]));
+        most = std::max(most, gain);
+    }
+    for (std::size_t set = 0; set < n_sets; ++set) {
+        const double share = most > 0.0 ? gains[set] / most : 0.0;
+        CHECK(std::abs(worths[set] - 1 - share * kMostWorth) <= 1.0);
+        for (std::size_t other = 0; other < n_sets; ++other) {
+            CHECK(gains[set] > gains[other] || worths[set] <= worths[other]);
+        }
+    }
+}
+
 }  // namespace
+
+TEST(sets_of_few_rows_are_worth_their_gains_with_every_instruction_set) {
+    for (int isa = 0; isa <= static_cast<int>(best_isa()); ++isa) {
+        use_isa(static_cast<Isa>(isa));
+        for (std::size_t n = 1; n <= 8; ++n) {
+            for (const int bits : {8, 40, 58}) {
+                for (std::uint64_t seed = 0; seed < 4; ++seed) check_worths(n, bits, seed);
+            }
+        }
+    }
+    use_isa(best_isa());
+}
 
 TEST(kernels_find_the_first_of_the_best) {
     for (const std::size_t n : {2, 3, 6, 9, 64, 129, 1000}) {
