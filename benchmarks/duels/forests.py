@@ -50,7 +50,7 @@ WORKLOADS = {
         "RandomForestClassifier", "fit", 40_000, {INTEL: 2.5, SKLEARN: 12}
     ),
     "fit RandomForestRegressor, 27 k x 20": Workload(
-        "RandomForestRegressor", "fit", 27_000, {INTEL: 4, SKLEARN: 10}, turns=2
+        "RandomForestRegressor", "fit", 27_000, {INTEL: 4, SKLEARN: 10}
     ),
     "fit ExtraTreesClassifier, 40 k x 20": Workload(
         "ExtraTreesClassifier", "fit", 40_000, {INTEL: 2.5, SKLEARN: 2.5}

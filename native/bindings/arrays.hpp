@@ -40,15 +40,26 @@ class Borrowed {
     std::vector<nb::object> owners_;
 };
 
-/// Hands a vector over to NumPy without copying it.
-template <class T, class Allocator>
-nb::ndarray<nb::numpy, T> give(std::vector<T, Allocator>&& numbers,
-                               std::vector<std::size_t> shape = {}) {
-    using Vector = std::vector<T, Allocator>;
+/// Hands a vector over to NumPy without copying it, as an array of T.
+template <class T, class Vector>
+nb::ndarray<nb::numpy, T> hand_over(Vector&& numbers, std::vector<std::size_t> shape) {
     auto* owned = new Vector(std::move(numbers));
     const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Vector*>(p); });
     if (shape.empty()) shape.push_back(owned->size());
     return nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner);
+}
+
+template <class T, class Allocator>
+nb::ndarray<nb::numpy, T> give(std::vector<T, Allocator>&& numbers,
+                               std::vector<std::size_t> shape = {}) {
+    return hand_over<T>(std::move(numbers), std::move(shape));
+}
+
+/// The same of numbers that nobody may write: model/tree.py freezes them without a copy.
+template <class T, class Allocator>
+nb::ndarray<nb::numpy, const T> give_frozen(std::vector<T, Allocator>&& numbers,
+                                            std::vector<std::size_t> shape = {}) {
+    return hand_over<const T>(std::move(numbers), std::move(shape));
 }
 
 void bind_base(nb::module_& module);

@@ -14,7 +14,7 @@ namespace spinney::bindings {
 class Forest {
   public:
     Forest(const nb::dict& arrays, std::size_t n_features, std::size_t n_outputs,
-           std::size_t value_width) {
+           std::size_t value_width, int n_threads) {
         arrays_.n_features = n_features;
         arrays_.n_outputs = n_outputs;
         arrays_.value_width = value_width;
@@ -35,7 +35,7 @@ class Forest {
         borrowed_.take(arrays, "categorical", arrays_.categorical);
         borrowed_.take(arrays, "category_start", arrays_.category_start);
         borrowed_.take(arrays, "category_bins", arrays_.category_bins);
-        check_forest(arrays_);
+        check_forest(arrays_, n_threads);
         predictor_.emplace(arrays_);
     }
 

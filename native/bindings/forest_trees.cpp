@@ -126,10 +126,10 @@ nb::dict grow(const RankedColumns& columns, const ForestTarget& target, const Co
         forest = grow_forest(columns, rows, repetitions, own, settings, trees.first, trees.second,
                              n_threads);
     }
-    nb::dict arrays = as_dict(std::move(forest.nodes), rows.n_outputs);
+    nb::dict arrays = as_dict<true>(std::move(forest.nodes), rows.n_outputs);
     nb::del(arrays["bin"]);
-    arrays["threshold"] = give(std::move(forest.threshold));
-    arrays["tree_start"] = give(std::move(forest.tree_start));
+    arrays["threshold"] = give_frozen(std::move(forest.threshold));
+    arrays["tree_start"] = give_frozen(std::move(forest.tree_start));
     return arrays;
 }
 

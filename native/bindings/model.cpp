@@ -177,8 +177,8 @@ class PackedArrays {
 
 void bind_model(nb::module_& module) {
     nb::class_<Forest>(module, "Forest", "A frozen forest, checked when it is made.")
-        .def(nb::init<const nb::dict&, std::size_t, std::size_t, std::size_t>(), "arrays"_a,
-             "n_features"_a, "n_outputs"_a, "value_width"_a)
+        .def(nb::init<const nb::dict&, std::size_t, std::size_t, std::size_t, int>(), "arrays"_a,
+             "n_features"_a, "n_outputs"_a, "value_width"_a, "n_threads"_a = 1)
         .def(
             "predict",
             [](const Forest& self, const Columns& table, double divisor, const std::string& link,

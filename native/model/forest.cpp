@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "native/base/failure.hpp"
+#include "native/base/parallel.hpp"
 
 namespace spinney {
 namespace {
@@ -107,12 +108,26 @@ void check_split(const ForestArrays& forest, std::size_t node) {
     }
 }
 
-/// In preorder the subtree of a node is one range. From the back: a leaf's range ends behind it; an
-/// inner node's left range must end exactly where its right child begins.
-void check_shape(const ForestArrays& forest, std::size_t tree, std::vector<std::int32_t>& end_of) {
+void check_numbers(const ForestArrays& forest, std::size_t tree) {
     const auto first = static_cast<std::size_t>(forest.tree_start[tree]);
     const auto size = static_cast<std::size_t>(forest.tree_start[tree + 1]) - first;
-    end_of.assign(size, 0);
+    const std::size_t width = forest.value_width;
+    const auto weights = forest.weight.subspan(first, size);
+    const auto counts = forest.count.subspan(first, size);
+    require(all_finite(forest.values.subspan(first * width, size * width)) && all_finite(weights) &&
+                all_finite(forest.gain.subspan(first, size)),
+            "a value, weight or gain is not a finite number");
+    require(std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n >= 0; }) &&
+                std::all_of(weights.begin(), weights.end(), [](double w) { return w >= 0; }),
+            "a node has a negative count or weight");
+}
+
+/// In preorder the subtree of a node is one range. From the back: a leaf's range ends behind it; an
+/// inner node's left range must end exactly where its right child begins.
+void check_shape(const ForestArrays& forest, std::size_t tree) {
+    const auto first = static_cast<std::size_t>(forest.tree_start[tree]);
+    const auto size = static_cast<std::size_t>(forest.tree_start[tree + 1]) - first;
+    std::vector<std::int32_t> end_of(size);
     for (std::size_t i = size; i-- > 0;) {
         const std::size_t node = first + i;
         const std::int32_t right = forest.right[node];
@@ -139,19 +154,14 @@ void check_ensemble(const ForestArrays& forest, std::size_t n_nodes) {
             "a weight of a tree or a baseline is not a finite number");
 }
 
-void check_forest(const ForestArrays& forest) {
+void check_forest(const ForestArrays& forest, int n_threads) {
     check_sizes(forest);
     check_ensemble(forest, forest.n_nodes());
     check_sets(forest);
-    require(all_finite(forest.values) && all_finite(forest.weight) && all_finite(forest.gain),
-            "a value, weight or gain is not a finite number");
-    require(std::all_of(forest.count.begin(), forest.count.end(),
-                        [](std::int64_t count) { return count >= 0; }) &&
-                std::all_of(forest.weight.begin(), forest.weight.end(),
-                            [](double weight) { return weight >= 0; }),
-            "a node has a negative count or weight");
-    std::vector<std::int32_t> end_of;
-    for (std::size_t tree = 0; tree < forest.n_trees(); ++tree) check_shape(forest, tree, end_of);
+    parallel_for(n_threads, forest.n_trees(), [&](std::size_t tree) {
+        check_numbers(forest, tree);
+        check_shape(forest, tree);
+    });
 }
 
 void check_features(const ForestArrays& forest, const Columns& columns) {

@@ -57,7 +57,7 @@ struct ForestArrays {
 /// Throws Failure(kInvalidModel) unless every index is in range, every tree is a tree (each node
 /// reached exactly once from its root) and every number is one. After this nothing needs checking
 /// again, and no walk can leave the arrays or run in circles. O(nodes).
-void check_forest(const ForestArrays& forest);
+void check_forest(const ForestArrays& forest, int n_threads = 1);
 
 /// The same of all that is not about nodes; n_nodes is how many there are.
 void check_ensemble(const ForestArrays& forest, std::size_t n_nodes);

@@ -76,9 +76,9 @@ GrownForest grow_each(const ForestRows& rows, const Repetitions& repetitions, co
                       MakeGrower make_grower) {
     // A worker takes tree after tree, so that room is made once per thread.
     std::atomic<std::size_t> next = 0;
-    std::vector<TreeStore> stores(
-        std::min(static_cast<std::size_t>(range.n_threads), range.n_trees));
-    parallel_for(range.n_threads, stores.size(), [&](std::size_t worker) {
+    TreeStore store(range.n_trees);
+    const auto n_workers = std::min(static_cast<std::size_t>(range.n_threads), range.n_trees);
+    parallel_for(range.n_threads, n_workers, [&](std::size_t) {
         auto grower = make_grower();
         std::vector<std::uint32_t> counts(rows.n_rows);
         for (std::size_t t = next++; t < range.n_trees; t = next++) {
@@ -95,10 +95,10 @@ GrownForest grow_each(const ForestRows& rows, const Repetitions& repetitions, co
             const ForestTree& tree =
                 grower.grow(drawn, allowed_features(own, n_features, t),
                             own.seeds.empty() ? seed : tree_seed(own.seeds[t], 0));
-            stores[worker].add(tree, t);
+            store.add(tree, t);
         }
     });
-    return TreeStore::join(std::move(stores), range.n_threads);
+    return store.take();
 }
 
 /// Calls `grow` with a function that makes growers for this target.

@@ -1,9 +1,10 @@
-/// Grown trees until all are there, and all of them together.
+/// The trees of a forest while they are grown, by several threads.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <memory>
+#include <map>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "native/base/large_pages.hpp"
@@ -15,6 +16,8 @@ namespace spinney {
 struct ForestTree {
     GrownTree nodes;
     std::vector<double> threshold;
+
+    std::size_t n_nodes() const { return threshold.size(); }
 };
 
 /// Trees behind each other, as a forest stores them.
@@ -24,31 +27,32 @@ struct GrownForest {
     std::vector<std::int64_t> tree_start = {0};
 };
 
-/// The trees of one thread, in the order they came. They are copied to blocks that hold many:
-/// memory of its own for each, grown node by node, would be given back and taken again, and that
-/// costs more than the copy.
+/// Puts trees where they stay, in the order of their numbers. Those that come before their turn
+/// wait: about one per thread, since threads take trees in that order, too.
+///
+/// Fresh memory is dear: a page is cleared at a tenth of the speed at which it is filled. So there
+/// are no trees of their own memory that are joined at the end, and room for all is made when the
+/// first has told how large they are; what trees do not need of it is never touched.
 class TreeStore {
   public:
-    /// number: of the tree in the forest.
+    explicit TreeStore(std::size_t n_trees) : n_trees_(n_trees) {}
+
+    /// number: of the tree in the forest. The tree stays the caller's.
     void add(const ForestTree& tree, std::size_t number);
 
-    /// All trees of all stores, by number; the stores are empty afterwards.
-    static GrownForest join(std::vector<TreeStore> stores, int n_threads);
+    /// All trees, once they are there.
+    GrownForest take() { return std::move(forest_); }
 
   private:
-    static constexpr std::size_t kArrays = 10;
+    void put(const ForestTree& tree);
+    void make_room(const ForestTree& tree);
 
-    struct Block {
-        GrownForest forest;                ///< category sets are numbered by tree
-        std::vector<std::size_t> numbers;  ///< of its trees
-        /// By array, in the order of `each_array`: where each tree begins, and the end.
-        std::array<std::vector<std::size_t>, kArrays> starts;
-        std::size_t room = 0;  ///< nodes
-    };
-
-    Block& block_for(const ForestTree& tree);
-
-    std::vector<std::unique_ptr<Block>> blocks_;
+    std::size_t n_trees_;
+    std::mutex lock_;  ///< of everything below
+    GrownForest forest_;
+    std::int32_t n_sets_ = 0;
+    std::map<std::size_t, ForestTree> waiting_;
+    std::vector<ForestTree> spare_;  ///< their memory serves the next that wait
 };
 
 }  // namespace spinney

@@ -179,7 +179,7 @@ class RankedQueries:
 class Forest:
     """A frozen forest, checked when it is made."""
 
-    def __init__(self, arrays: dict, n_features: int, n_outputs: int, value_width: int) -> None: ...
+    def __init__(self, arrays: dict, n_features: int, n_outputs: int, value_width: int, n_threads: int = 1) -> None: ...
 
     def predict(self, columns: Columns, divisor: float, link: str, n_threads: int, road: str = 'best') -> NDArray[numpy.float64]:
         """

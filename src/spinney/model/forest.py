@@ -68,6 +68,8 @@ class TreeSum:
     """(n_outputs,)"""
     tree_output: CodeArray | None = None
     """The output each tree of scalar values adds to; None: trees of vectors that add to all."""
+    n_threads: int = 1
+    """Those that may check the trees."""
 
 
 class TreeForest(Model):
@@ -90,7 +92,10 @@ class TreeForest(Model):
         *,
         output: Output,
         policy: Policy,
+        thresholds: AnyArray | None = None,
+        n_threads: int = 1,
     ) -> None:
+        """``thresholds``: those of the arrays as float64, if they are at hand."""
         self.schema = schema
         self.target = target
         self.output = output
@@ -102,7 +107,8 @@ class TreeForest(Model):
         else:
             frozen = {name: freeze(array) for name, array in arrays.items()}
             self.arrays = MappingProxyType(frozen)
-            self._native  # noqa: B018 - checks everything
+            wide = None if thresholds is None else freeze(thresholds)
+            self._native = self._checked(flat_arrays(frozen, wide), n_threads)
         is_mean = output.aggregate == "mean" and len(self)
         self.divisor = float(self.arrays["tree_weight"].sum()) if is_mean else 1.0
         """What the sum over trees is divided by to become a raw score."""
@@ -128,7 +134,15 @@ class TreeForest(Model):
         arrays["tree_output"] = to_all if grown.tree_output is None else grown.tree_output
         arrays["baseline"] = np.asarray(grown.baseline, np.float64)
         arrays |= category_arrays(features)
-        return cls(schema, target, arrays, output=output, policy=policy)
+        return cls(
+            schema,
+            target,
+            arrays,
+            output=output,
+            policy=policy,
+            thresholds=grown.arrays["threshold"],
+            n_threads=grown.n_threads,
+        )
 
     def __len__(self) -> int:
         return len(self.arrays["tree_weight"])
@@ -162,12 +176,15 @@ class TreeForest(Model):
 
     @functools.cached_property
     def _native(self) -> _ext.Forest:
+        return self._checked(flat_arrays(self.arrays))
+
+    def _checked(self, flat: Mapping[str, AnyArray], n_threads: int = 1) -> _ext.Forest:
         values = self.arrays["values"]
         if values.ndim != 2:
             raise InvalidModel("the values of the forest are not rows of numbers")
         n_outputs = len(self.arrays["baseline"])
         n_features = len(self.schema.names)
-        return _ext.Forest(flat_arrays(self.arrays), n_features, n_outputs, values.shape[1])
+        return _ext.Forest(dict(flat), n_features, n_outputs, values.shape[1], n_threads)
 
     def raw_scores(self, table: Table, *, n_threads: int = 1) -> FloatArray:
         """Sum (or average) the trees; (n_rows, n_outputs). The table must conform."""
@@ -310,10 +327,13 @@ def trees_of(model: Model) -> TreeForest | None:
     return next((part for part in parts if isinstance(part, TreeForest)), None)
 
 
-def flat_arrays(arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+def flat_arrays(
+    arrays: Mapping[str, AnyArray], thresholds: AnyArray | None = None
+) -> dict[str, AnyArray]:
     """Give the arrays as native code takes them: of one dimension, thresholds in full."""
     flat = {name: array.reshape(-1) for name, array in arrays.items()}
-    return flat | {"threshold": flat["threshold"].astype(np.float64)}
+    wide = flat["threshold"].astype(np.float64) if thresholds is None else thresholds
+    return flat | {"threshold": wide}
 
 
 def cut_tree(arrays: Mapping[str, AnyArray], t: int) -> Tree:

@@ -78,12 +78,20 @@ def freeze(array: AnyArray) -> AnyArray:
     """Give an array that nobody can make writable again: a view of immutable bytes.
 
     Native code checks a forest once and trusts it afterwards, so its arrays must not change. An
-    array that already is such a view (a slice of a frozen one, or one from a file) is not copied.
+    array that already is such a view (a slice of a frozen one, one from a file, or one that native
+    code gave for reading only) is not copied.
     """
     owner = array
     while isinstance(owner, np.ndarray) and owner.base is not None:
         owner = owner.base
     view = owner.obj if isinstance(owner, memoryview) else owner
-    if isinstance(view, bytes) and array.flags.c_contiguous:
+    if array.flags.c_contiguous and (isinstance(view, bytes) or _is_given_frozen(array, owner)):
         return array
     return np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape)
+
+
+def _is_given_frozen(array: AnyArray, owner: object) -> bool:
+    """Whether memory is native, and native code gave it for reading only."""
+    if array.flags.writeable or not (isinstance(owner, memoryview) and owner.readonly):
+        return False
+    return type(owner.obj).__module__ == "nanobind"

@@ -91,7 +91,7 @@ class Grower:
             votes = hard_votes(arrays["values"], reading.target.spans())
             arrays = {**arrays, "values": votes}
         return TreeForest.from_trees(
-            TreeSum(arrays, np.zeros(self.target.width)),
+            TreeSum(arrays, np.zeros(self.target.width), n_threads=self.n_threads),
             reading.schema,
             reading.target,
             self.table.features,
