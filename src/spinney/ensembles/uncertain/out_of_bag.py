@@ -122,6 +122,7 @@ class OutOfBagCalibration(Calibratable):
             None if weights is None else read_only(weights),
             read_only(targets.astype(np.int32)) if by_class else None,
             (0.0, 0.0) if how is None else (float(how.penalty), float(how.free)),
+            including=how is not None and bool(how.including),
         )
 
     def _unseen(self, X: TableLike) -> AnyArray:
