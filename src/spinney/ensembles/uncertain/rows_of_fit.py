@@ -54,6 +54,27 @@ def refuse_other_rows(fitted: Any, X: TableLike, y: Any, sample_weight: Any) -> 
             )
 
 
+def refuse_another_order(fitted: Any, X: TableLike, y: Any) -> None:
+    """Refuse rows that are not in the order of draws that ``fit`` has kept; of any weights.
+
+    For questions about rows out of bags that are not told weights, which the digest is of too.
+    """
+    known = getattr(fitted, "_known", None)
+    if known is None or known.digest is None or known.places is None:
+        return
+    read = _read_by_members if isinstance(fitted.model_, MemberBag) else _read_by_trees
+    counts = np.zeros(known.n_given)
+    counts[known.places] = 1.0  # the others weighed nothing, and may be of classes nobody knows
+    found, _, is_in_order = read(fitted, X, y, counts)
+    ordered = found[known.places]
+    if not is_in_order and (ordered[1:] < ordered[:-1]).any():
+        raise InvalidInput(
+            f"These are not the rows and targets that this {type(fitted).__name__} was fitted on, "
+            "or they stand in another order. What is out of bag is known of the rows of fit, each "
+            "where it stood there: give X and y as fit was given them."
+        )
+
+
 def refuse_misplaced(name: str, row: int) -> NoReturn:
     """Refuse a table whose row is not where trees put it in ``fit``."""
     raise InvalidInput(

@@ -13,6 +13,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 import spinney
 from spinney import BaggingClassifier, BaggingRegressor, RandomForestClassifier
 from spinney.errors import InvalidInput
+from spinney.explain import out_of_bag_importance
 from spinney.io.save_load import from_bytes, to_bytes
 
 RNG = np.random.default_rng(0)
@@ -138,3 +139,28 @@ def test_tables_of_very_many_columns_are_known_by_their_targets():
     model.calibrate_out_of_bag(wide, Y)
     with pytest.raises(InvalidInput, match="or they stand in another order"):
         model.calibrate_out_of_bag(wide[ORDER], Y[ORDER])
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+@pytest.mark.parametrize("kind", ["forest", "classes", "balanced", "bag of trees", "bag of lines"])
+def test_questions_about_rows_out_of_bags_are_about_rows_of_fit(kind, weights):
+    model = KINDS[kind]()
+    y = target(model)
+    model.fit(X, y, weights)
+    asks = [lambda X, y: out_of_bag_importance(model, X, y, random_state=0)]
+    if hasattr(model, "strength"):
+        asks.append(model.strength)
+    for ask in asks:
+        ask(X, y)
+        for some, own in ((X[ORDER], y[ORDER]), (X, y[ORDER]), (X + 1.0, y)):
+            with pytest.raises(InvalidInput, match="fitted on, or they stand in another order"):
+                ask(some, own)
+
+
+def test_classes_that_weigh_nothing_are_no_other_rows():
+    labels, weights = LABELS.copy(), np.ones(N)
+    labels[:3], weights[:3] = "alder", 0.0  # the first class of all, which the forest never knew
+    forest = KINDS["classes"]().fit(X, labels, weights)
+    assert "alder" not in forest.classes_
+    assert forest.strength(X, labels, weights).error < 1.0
+    forest.calibrate_out_of_bag(X, np.where(weights > 0, labels, "oak"), weights)
