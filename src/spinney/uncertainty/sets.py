@@ -113,8 +113,8 @@ class SetScore:
     """How badly a class fits a row, from the probabilities of all classes.
 
     "aps" adds up the probabilities of the classes that come before it, those that are likelier (of
-    equals the first). So the likeliest class scores 0 and is in every set that is not empty, and
-    classes follow in their order until those before them hold too much of the probability. Classes
+    equals the first). So the likeliest class scores 0 and is in every set that one model makes
+    without draws, and classes follow in their order until those before them hold too much. Classes
     for which nothing is left, of which votes of trees know many, all score 1; of them the one with
     fewer before it is less bad (by a millionth of a millionth).
 

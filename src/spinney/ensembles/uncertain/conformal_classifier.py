@@ -50,8 +50,9 @@ class ConformalClassifier(ClassifierMixin, Around):
         Any with scikit-learn's methods and ``predict_proba``; None for gradient boosting.
     method : {"aps", "raps", "lac"}
         How badly a class fits a row: "aps" by the probability of the classes that are likelier, so
-        that sets are large where a row is hard and none is empty; "raps" the same, with a price for
-        long sets; "lac" by its own probability alone: the smallest sets, some of them empty.
+        that sets are large where a row is hard and, with ``cv`` a share, none is empty; "raps" the
+        same, with a price for long sets; "lac" by its own probability alone: the smallest sets,
+        some of them empty.
     cv : int, float, splitter, iterable of pairs, "prefit" or None
         Folds, by default 5; a float is the share of rows that is held back once; with "prefit"
         the estimator is fitted and all rows given to ``fit`` judge it.
