@@ -269,13 +269,8 @@ def test_frames_labels_and_other_decompositions():
     )
     np.testing.assert_array_equal(found.errors, plain.errors)
     assert set(found.main) == {"lower", "upper"}
-    kohavi = bias_variance(
-        DecisionTreeClassifier(),
-        BootstrapSets(moons.X, moons.y),
-        decomposition="kohavi_wolpert",
-        n_sets=20,
-        random_state=0,
-    )
+    sets, how = BootstrapSets(moons.X, moons.y), {"n_sets": 20, "random_state": 0}
+    kohavi = bias_variance(DecisionTreeClassifier(), sets, decomposition="kohavi_wolpert", **how)
     assert kohavi.error == pytest.approx(plain.error, abs=1e-12)
     assert kohavi.bias + kohavi.variance == pytest.approx(kohavi.error, abs=1e-12)
     squared = bias_variance(

@@ -1,7 +1,8 @@
 """Fits of members on parts of the rows: ours one after another, foreign ones through joblib."""
 
+import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,28 +93,30 @@ def run_jobs(
     n_jobs: int | None,
     *,
     verbose: int = 0,
-    tell: Callable[[int, float], None] | None = None,
+    tell: str = "",
 ) -> list[Any]:
     """Run them all; what comes out does not depend on who ran where.
 
-    Members of ours have threads of their own, so they take turns. ``tell`` is called after each
-    job with its place and the seconds it took.
+    Members of ours have threads of their own, so they take turns. Each prints a line, as those
+    of scikit-learn's committees do, if ``tell`` says whose they are.
     """
+
+    def keep(place: int, result: Any, seconds: float) -> None:
+        done[place] = result
+        progress.step()
+        if tell:
+            said = f"({place + 1} of {len(jobs)}) Processing {jobs[place].name}, total="
+            sys.stdout.write(f"[{tell}] {said:.>57}{seconds:5.1f}s\n")
+
     done: list[Any] = [None] * len(jobs)
     foreign = [place for place, job in enumerate(jobs) if not takes_shared_rows(job.member)]
     with Progress(len(jobs), "fit", verbose=verbose) as progress:
         for place, job in enumerate(jobs):
             if takes_shared_rows(job.member):
-                done[place], seconds = _run(job)
-                progress.step()
-                if tell is not None:
-                    tell(place, seconds)
+                keep(place, *_run(job))
         results = done_in_order(_run, [(jobs[place],) for place in foreign], n_jobs)
-        for place, (result, seconds) in zip(foreign, results, strict=True):
-            done[place] = result
-            progress.step()
-            if tell is not None:
-                tell(place, seconds)
+        for place, result in zip(foreign, results, strict=True):
+            keep(place, *result)
     return done
 
 

@@ -1,6 +1,5 @@
 """Members vote."""
 
-import sys
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
@@ -43,15 +42,9 @@ class Voting(TransformerMixin, Combination):
         members = read_members(self, self._task)
         self._member_weights()
         jobs = self._full_jobs(given, members)
-        if self.verbose is True:  # as scikit-learn takes it
-
-            def tell(place: int, seconds: float) -> None:
-                said = f"({place + 1} of {len(jobs)}) Processing {jobs[place].name}, total="
-                sys.stdout.write(f"[Voting] {said:.>57}{seconds:5.1f}s\n")
-
-            fitted = run_jobs(jobs, self.n_jobs, tell=tell)
-        else:
-            fitted = run_jobs(jobs, self.n_jobs, verbose=self.verbose)
+        tells = self.verbose is True  # as scikit-learn takes it
+        verbose = 0 if tells else self.verbose
+        fitted = run_jobs(jobs, self.n_jobs, verbose=verbose, tell="Voting" if tells else "")
         self._keep_members(members, fitted)
 
     def _adopt_facts(
