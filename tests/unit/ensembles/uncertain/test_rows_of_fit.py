@@ -25,9 +25,11 @@ WEIGHTS = RNG.integers(0, 3, N).astype(float)
 ORDER = RNG.permutation(N)
 
 
-def half(bag, n_rows):
+class Halves:
     """A user's sampler: every other row, in turns."""
-    return np.arange(n_rows) % 2 == bag % 2
+
+    def draw(self, n_rows, member, seed):
+        return (np.arange(n_rows) + member + seed) % 2
 
 
 KINDS = {
@@ -46,6 +48,10 @@ KINDS = {
     "medians": lambda: BaggingRegressor(n_estimators=15, aggregation="median", random_state=0),
     "bag of lines": lambda: BaggingRegressor(LinearRegression(), 15, random_state=0),
     "bag of classes": lambda: BaggingClassifier(LogisticRegression(), 15, random_state=0),
+    "own draws": lambda: BaggingRegressor(n_estimators=15, sampler=Halves(), random_state=0),
+    "own draws of lines": lambda: BaggingRegressor(
+        LinearRegression(), 15, sampler=Halves(), random_state=0
+    ),
     "blocks of lines": lambda: BaggingRegressor(
         LinearRegression(), 15, sampler="block", random_state=0
     ),
