@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from tests.attacks.calibrated_kinds import CALIBRATED
 from tests.attacks.probe_rows import rows_for
 from tests.attacks.training_rows import N_ROWS, TOWNS, classes, frame, numbers, target
 
@@ -239,18 +240,6 @@ def _rotation() -> Fitted:
     return forest.fit(numbers(), classes(["a", "b", "c"]))
 
 
-def _calibrated() -> Fitted:
-    labels, weights = classes(["a", "b", "c"]), np.arange(N_ROWS) % 3
-    forest = spinney.RandomForestClassifier(5, max_depth=3, random_state=2)
-    forest.fit(numbers(), labels, weights)
-    return forest.calibrate_out_of_bag(numbers(), labels, weights, method="raps", by_class=True)
-
-
-def _calibrated_quantiles() -> Fitted:
-    forest = spinney.QuantileForestRegressor(4, max_depth=3, random_state=5)
-    return forest.fit(numbers(), target()).calibrate(numbers()[:20], target()[:20])
-
-
 def _boosted_vectors() -> Fitted:
     numbers_of_rows = np.column_stack([target(), numbers()[:, 1] - target(), np.sqrt(target())])
     model = spinney.GradientBoostingRegressor(
@@ -332,8 +321,7 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "isolation_planes": _isolation_planes,
     "leaf_rows": _leaf_rows,
     "rotation": _rotation,
-    "calibrated": _calibrated,
-    "calibrated_quantiles": _calibrated_quantiles,
+    **CALIBRATED,
     "boosted_vectors": _boosted_vectors,
     "boosted_quantiles": _boosted_quantiles,
     "boosted_labels": _boosted_labels,

@@ -23,6 +23,8 @@ from spinney.model.forest import trees_of
 from spinney.model.sections import unpack
 
 FOLDER = Path(__file__).parent
+LEVEL = 0.8
+"""Of the sets that calibrated classifiers give."""
 
 
 def expected_of(made: Any) -> dict[str, Any]:
@@ -44,6 +46,8 @@ def expected_of(made: Any) -> dict[str, Any]:
     numeric = predicted.dtype.kind == "f"
     answer["predict"] = hexadecimal(predicted) if numeric else predicted.tolist()
     answer["leaves"] = leaves_of(made, rows)
+    if hasattr(made, "calibration_") and hasattr(made, "predict_set"):
+        answer["sets"] = made.predict_set(rows, LEVEL).sets()
     return answer
 
 

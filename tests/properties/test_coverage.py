@@ -36,6 +36,7 @@ from spinney.uncertainty import (
 )
 
 SHORT, LONG = 60, 500
+OF_CLASSES = ("lac", "aps", "raps", "drawn", "votes")
 RARELY = 1e-6
 LEVEL = 0.8
 
@@ -74,17 +75,21 @@ def labels(n, rng):
 
 
 @pytest.mark.parametrize("n", [9, 24])
-@pytest.mark.parametrize("kind", ["split", "scaled", "quantiles", "lac", "aps", "raps", "drawn"])
+@pytest.mark.parametrize(
+    "kind", ["split", "scaled", "quantiles", "lac", "aps", "raps", "drawn", "votes"]
+)
 def test_split_coverage_is_its_rank_over_n_plus_1(kind, n):
     """No ties: covered with probability exactly ⌈level (n + 1)⌉ / (n + 1)."""
     p = conformal_rank(n, LEVEL) / (n + 1)
     rng = np.random.default_rng(n)
     covered = 0
     for _ in range(LONG):
-        if kind in ("lac", "aps", "raps", "drawn"):
+        if kind in OF_CLASSES:
             shares = rng.dirichlet([1.0, 2.0, 0.5], n + 1)
             y = np.array([rng.choice(3, p=row) for row in shares])
-            method = "aps" if kind == "drawn" else kind
+            method = "aps" if kind in ("drawn", "votes") else kind
+            if kind == "votes":  # of two members: many scores tie at 0, at a half and at 1
+                shares = np.array([rng.multinomial(2, row) for row in shares]) / 2
             draws = rng.random(n + 1) if kind == "drawn" else None
             scores = SetScore(method).of_labels(shares, y, draws)
             own = None if draws is None else draws[-1:]
@@ -103,7 +108,7 @@ def test_split_coverage_is_its_rank_over_n_plus_1(kind, n):
             scores = np.abs(y - X[:, 1]) / scale
             found = split_intervals(X[-1:, 1], scores[:-1], LEVEL, scale=scale[-1:])
         covered += found.coverage(y[-1:])
-    ties = kind in ("aps", "raps")  # the likeliest of all classes together: sums of 1
+    ties = kind in ("aps", "raps", "votes")  # the likeliest classes all score 0
     assert fewest(LONG, p) <= covered
     assert ties or covered <= most(LONG, p)
 

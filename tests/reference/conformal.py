@@ -52,17 +52,22 @@ def after_bootstrap(train_answers, new_answers, unseen, y, level):
     return smallest(lows, len(lows) + 1 - rank), smallest(highs, rank)
 
 
-def aps_score(shares, label, draw=1.0, penalty=0.0, free=0):
-    """Romano et al. (2020), and the penalty of Angelopoulos et al. (2021)."""
+def aps_score(shares, label, draw=0.0, penalty=0.0, free=0):
+    """Romano et al. (2020), and the penalty of Angelopoulos et al. (2021); a pair that sorts.
+
+    The score, and how many classes come before: where scores are equal, fewer are less bad.
+    """
     order = sorted(range(len(shares)), key=lambda k: (-shares[k], k))
     place = order.index(label)
     before = sum(shares[k] for k in order[:place])
-    return before + draw * shares[label] + penalty * max(0, place + 1 - free)
+    # Rounded, so that all classes together are 1 in whatever order they are added up.
+    return round(before + draw * shares[label] + penalty * max(0, place + 1 - free), 11), place
 
 
 def aps_set(calibration, labels, shares, level):
     scores = [aps_score(row, label) for row, label in zip(calibration, labels, strict=True)]
-    limit = smallest(scores, math.ceil(Fraction(str(level)) * (len(scores) + 1)))
+    rank = math.ceil(Fraction(str(level)) * (len(scores) + 1))
+    limit = sorted(scores)[rank - 1] if rank <= len(scores) else (math.inf, 0)
     return [k for k in range(len(shares)) if aps_score(shares, k) <= limit]
 
 
@@ -70,8 +75,8 @@ def cross_set(scores, left_out, level):
     """Jackknife+ for classes: count the rows that scored lower by the model that lacks them."""
     n = len(scores)
     held = []
-    for code in range(left_out.shape[1]):
-        below = sum(scores[i] < left_out[i, code] for i in range(n))
+    for code in range(len(left_out[0])):
+        below = sum(scores[i] < left_out[i][code] for i in range(n))
         if below < Fraction(str(level)) * (n + 1):
             held.append(code)
     return held

@@ -48,6 +48,21 @@ def slow_jackknife(values, estimate, n, d=1):
     return factor * (mean - estimate), sqrt(factor * spread)
 
 
+def slow_delete_m(statistic, groups):
+    """Corrected estimate and standard error of Busing et al. (1999), from the rows of groups."""
+    whole = [x for rows in groups for x in rows]
+    n, g, estimate = len(whole), len(groups), statistic(whole)
+    without = [statistic([x for k in range(g) if k != j for x in groups[k]]) for j in range(g)]
+    corrected = g * estimate - sum(
+        (1 - len(rows) / n) * value for rows, value in zip(groups, without, strict=True)
+    )
+    variance = 0.0
+    for rows, value in zip(groups, without, strict=True):
+        h = n / len(rows)
+        variance += (h * estimate - (h - 1) * value - corrected) ** 2 / (h - 1) / g
+    return corrected, sqrt(variance)
+
+
 def leave_out(x, statistic, d=1):
     n = len(x)
     return [

@@ -201,7 +201,7 @@ def test_long_work_is_shown_when_asked_and_silent_otherwise(name, terminal):
         spinney.IteratedBaggingRegressor(n_estimators=3, verbose=1, random_state=0),
         spinney.StackingRegressor(cv=2, verbose=1),
         spinney.BlendingRegressor(verbose=1, random_state=0),
-        spinney.VotingRegressor(verbose=True),
+        spinney.VotingRegressor(verbose=1),
         spinney.AdaBoostRegressor(n_estimators=3, verbose=1),
         spinney.L2BoostRegressor(n_estimators=3, verbose=1),
         spinney.L2BoostRegressor(n_estimators=3, stopping="cv", verbose=True, random_state=0),

@@ -108,7 +108,7 @@ def read_rows(X: TableLike, y: Any, sample_weight: Any, settings: IntakeSettings
     """Read a table, its target and its weights."""
     table = read_table(X)
     weights = read_weights(sample_weight, table.n_rows)
-    target, numbers, weights = _read_target(y, table.n_rows, weights, settings)
+    target, numbers, weights = read_target(y, table.n_rows, weights, settings)
     kept, n_given = None, table.n_rows
     if weights is not None and not weights.all():
         kept = np.flatnonzero(weights)
@@ -126,7 +126,7 @@ def read_problem(X: TableLike, y: Any, sample_weight: Any, settings: IntakeSetti
     return read_rows(X, y, sample_weight, settings).binned(settings)
 
 
-def _read_target(
+def read_target(
     y: Any, n_rows: int, weights: FloatArray | None, settings: IntakeSettings
 ) -> tuple[Target, FloatArray, FloatArray | None]:
     """Give the target, y as numbers or codes, and the weights of rows and classes."""

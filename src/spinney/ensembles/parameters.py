@@ -257,7 +257,7 @@ def either(*rules: Rule) -> Either:
 
 
 VERBOSE: Rule = either(Boolean(), Integer(0))
-"""Of ``verbose``: 1 shows a bar, and True is 1."""
+"""Of ``verbose``: 1 shows a bar, and True is 1, but for votes, which print lines then."""
 
 
 def check_parameters(owner: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:

@@ -11,6 +11,7 @@ from spinney.data.intake import read_table
 from spinney.data.label_columns import refuse_several
 from spinney.data.target import Target
 from spinney.ensembles.bagging.member_table import member_table
+from spinney.ensembles.uncertain.rows_of_fit import refuse_another_order
 from spinney.errors import InvalidInput, InvalidInputType
 from spinney.explain.importance import Importances
 from spinney.explain.reading import forest_of, model_of
@@ -72,6 +73,7 @@ def out_of_bag_importance(
         )
     unseen = fitted.out_of_bag(X)
     target = _target(model.target, y, len(unseen))
+    refuse_another_order(fitted, X, y)
     if isinstance(model, MemberBag):
         ask = _asker_of_members(model, X)
     else:

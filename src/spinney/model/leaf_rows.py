@@ -125,6 +125,22 @@ class LeafRowForest(Model):
         some["entry_start"] = np.append(0, np.cumsum(np.concatenate([[], *sizes]))).astype(np.int64)
         return LeafRowForest(self.trees[index], {**self.arrays, **some})
 
+    def misplaced(self, table: Table, *, n_threads: int = 1) -> int | None:
+        """Give a row that is not in a leaf that keeps it; None if all that were drawn are.
+
+        ``table`` has the rows as they were given to ``fit``, and conforms.
+        """
+        place = self.arrays["place"]
+        given = np.empty(self.n_rows, np.int64)
+        given[place[place >= 0]] = np.flatnonzero(place >= 0)
+        leaves = np.asarray(self.trees.native.leaf_ids(native_columns(table), n_threads))
+        starts = self.trees.arrays["tree_start"]
+        nodes = np.repeat(np.arange(starts[-1]), np.diff(self.arrays["entry_start"]))
+        trees = np.searchsorted(starts, nodes, side="right") - 1
+        rows = given[self.arrays["row"]]
+        wrong = leaves[rows, trees] + starts[trees] != nodes
+        return int(rows[wrong.argmax()]) if wrong.any() else None
+
     def __repr__(self) -> str:
         return f"LeafRowForest({len(self)} trees, {self.n_rows} rows)"
 

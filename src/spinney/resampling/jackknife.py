@@ -53,6 +53,46 @@ class JackknifeResult(Result):
     whose standard error is that of the statistic."""
     influence: FloatArray | None
     """Of the infinitesimal jackknife: how the statistic follows the weight of each row."""
+    sizes: IntArray | None = None
+    """Where single rows or groups are left out: how many rows these are."""
+
+    def by_rows(self) -> "JackknifeResult":
+        """Give the delete-m jackknife, for groups that are no more than chunks of unlike sizes.
+
+        As it is, the result takes groups for what is drawn: rows of a group may depend on each
+        other in any way, and a large group is one draw as a small one is. If *rows* were drawn
+        one by one, and groups only say which to leave out together, as blocks of a long series do,
+        that error is too large where sizes differ. Then each group counts by its rows (Busing,
+        Meijer & van der Leeden 1999): with h = n / m of the group, pseudo-values are
+        h t - (h - 1) t_without, the corrected estimate is their mean by size, and the variance the
+        mean of (pseudo-value - corrected)² / (h - 1). Of rows that do depend on each other it is
+        too small: ask for it only where you know that they do not. Of equal sizes both are one.
+
+        References
+        ----------
+        Busing, Meijer and van der Leeden (1999), Delete-m jackknife for unequal m, Statistics and
+        Computing 9.
+        """
+        if self.sizes is None or self.values is None:
+            raise InvalidInput(
+                "by_rows() weighs groups that were left out one at a time by their sizes, and this "
+                f"jackknife is another one: {self.kind}. Call jackknife with groups= and delete=1."
+            )
+        n_units = len(self.sizes)
+        estimate, values = np.ravel(self.estimate), self.values.reshape(n_units, -1)
+        ratio = self.sizes.sum() / self.sizes[:, np.newaxis]
+        pseudo = ratio * estimate - (ratio - 1.0) * values
+        corrected = (pseudo / ratio).sum(axis=0)
+        variance = (np.square(pseudo - corrected) / (ratio - 1.0)).mean(axis=0)
+        return _result(
+            np.shape(self.estimate),
+            estimate,
+            (estimate - corrected, np.sqrt(variance)),
+            (self.level, n_units - 1, f"{self.kind}, by rows"),
+            values=values,
+            pseudo_values=pseudo,
+            sizes=self.sizes,
+        )
 
     @property
     def corrected(self) -> Any:
@@ -98,6 +138,8 @@ def jackknife(
         One is right for smooth statistics. The median needs more, at least the root of their
         number.
     groups : one label per row, or None; rows of a group are left out together
+        Groups are then what was drawn, large or small: their rows may depend on each other. If
+        they do not, and sizes differ, ``by_rows()`` of the result is sharper.
     n_subsets : how many sets of ``delete`` rows to leave out, at random
         None: all of them, if there are no more than 10 000, else 1000 at random.
     infinitesimal : whether to move the weights of rows a little instead of leaving rows out
@@ -114,7 +156,9 @@ def jackknife(
     References
     ----------
     Quenouille (1949), Tukey (1958). Shao and Wu (1989), A general theory for jackknife variance
-    estimation, Annals of Statistics 17. Jaeckel (1972), The infinitesimal jackknife.
+    estimation, Annals of Statistics 17. Jaeckel (1972), The infinitesimal jackknife. MacKinnon,
+    Nielsen and Webb (2023), Fast and reliable jackknife and bootstrap methods for cluster-robust
+    inference, Journal of Applied Econometrics 38, for groups of unlike sizes.
 
     Examples
     --------
@@ -144,8 +188,9 @@ def jackknife(
     deviations = values - values.mean(axis=0)
     # Random sets lose a degree of freedom to their own mean; all sets together do not.
     variance = factor * np.square(deviations).sum(axis=0) / (n_sets if is_all else n_sets - 1)
-    pseudo = None
+    pseudo = sizes = None
     if delete == 1 and is_all:
+        sizes = np.bincount(codes)
         pseudo = units.number * estimate - (units.number - 1) * values
     kind = (
         f"without each {what}"
@@ -159,6 +204,7 @@ def jackknife(
         (level, units.number - 1, kind),
         values=values,
         pseudo_values=pseudo,
+        sizes=sizes,
     )
 
 
@@ -303,6 +349,8 @@ def _result(
     estimate: FloatArray,
     errors: tuple[FloatArray, FloatArray],
     interval: tuple[float, int, str],
+    *,
+    sizes: IntArray | None = None,
     **arrays: FloatArray | None,
 ) -> JackknifeResult:
     bias, error = errors
@@ -327,6 +375,7 @@ def _result(
         values=along("values"),
         pseudo_values=along("pseudo_values"),
         influence=along("influence"),
+        sizes=None if sizes is None else read_only(sizes),
     )
 
 

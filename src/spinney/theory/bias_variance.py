@@ -1,5 +1,6 @@
 """Bias and variance of any estimator, by fitting it to many training sets."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ from spinney.randomness import Stream, random_bits, seed_from
 from spinney.theory.checks import choice, count
 from spinney.theory.decompositions import ZERO_ONE, decompose_squared, decompose_zero_one
 from spinney.theory.error_parts import BiasVariance
-from spinney.theory.training_sets import Points, SetSource
+from spinney.theory.training_sets import FoldSets, Points, SetSource
 from spinney.typing import AnyArray, BoolArray, IntArray, RandomState
 
 DECOMPOSITIONS = ("auto", "squared", *ZERO_ONE)
 """What an error can be taken apart into."""
+_MOST_SINGLE = 0.1
+"""Share of points that may be predicted once without a warning."""
 
 
 def bias_variance(
@@ -38,7 +41,8 @@ def bias_variance(
         source that has some.
     source : FreshSets, BootstrapSets or FoldSets
         Where training sets come from. Fresh ones show bias and variance as they are defined;
-        bootstrap sets and folds are what can be had from one table, and overlap.
+        bootstrap sets and folds are what can be had from one table, and overlap. Sets of which no
+        two are asked about the same point are refused: they know nothing of variance.
     decomposition : {"auto", "squared", "domingos", "kohavi_wolpert"}
         Of the squared error, or of the share of wrong labels; "auto" takes "domingos" for
         classifiers and "squared" for others.
@@ -75,6 +79,9 @@ def bias_variance(
     points = _points_of(source, seed)
     if chosen == "squared" and np.asarray(points.y).dtype.kind not in "biuf":
         _refuse_labels(points.y)
+    times = source.times_asked() if isinstance(source, FoldSets) else None
+    if times is not None and times.any():
+        _refuse_single(times, source)  # before hours of fits
     answers = _Answers(points.n_points)
     sets = source.training_sets(wanted, seed, labels=chosen != "squared")
     for number, part in enumerate(follow(sets, wanted, "training set")):
@@ -82,6 +89,9 @@ def bias_variance(
         model.fit(part.X, part.y, **keys_for(model, {"groups": part.groups}))
         answers.add(part.asked, model.predict(_safe_indexing(points.X, part.asked)))
     said, answered = answers.table()
+    counts = answered.sum(axis=0)
+    _refuse_single(counts, source)
+    _warn_of_single(counts)
     if chosen != "squared":
         return decompose_zero_one(said, points.y, method=chosen, answered=answered)
     if points.truth is None:
@@ -119,6 +129,31 @@ class _Answers:
         table = np.full((int(self._counts.max()), len(self._counts)), said[0], dtype=said.dtype)
         table[lines, points] = said
         return table, np.arange(len(table))[:, np.newaxis] < self._counts
+
+
+def _refuse_single(counts: IntArray, source: SetSource) -> None:
+    """Refuse sets of which no two are asked about the same point."""
+    if counts.max() < 2:
+        raise InvalidInput(
+            f"No point is predicted by two models of these {type(source).__name__}: of one "
+            "prediction the variance would be 0 and all error bias, whatever the estimator. Give "
+            "FoldSets a number of folds, which are drawn anew n_sets times, or a splitter that "
+            "tests every row several times, such as RepeatedKFold; or take BootstrapSets, or more "
+            "n_sets."
+        )
+
+
+def _warn_of_single(counts: IntArray) -> None:
+    """Warn where so many points are predicted once that means over points are off."""
+    n_once = int((counts == 1).sum())
+    if n_once > _MOST_SINGLE * (counts > 0).sum():
+        warnings.warn(
+            f"{n_once} of {int((counts > 0).sum())} points are predicted by one model only: there "
+            "the variance counts as 0, and all error as bias. Take more training sets, or folds "
+            "that test every row several times.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _check_estimator(estimator: Any) -> None:

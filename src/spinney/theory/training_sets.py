@@ -178,7 +178,8 @@ class FoldSets:
     cv : int, splitter or pairs of indices
         A number of folds, drawn anew for each of ``n_sets`` repetitions, with classes in like
         shares; or one of scikit-learn's splitters, or pairs of training and test rows, which are
-        gone through once: there every row should occur in several test parts.
+        gone through once: they should test every row several times, as RepeatedKFold does. Of rows
+        that are tested once ``bias_variance`` cannot tell variance from bias.
     groups : labels, optional
         One for each row; no group is divided.
 
@@ -216,6 +217,21 @@ class FoldSets:
                 if groups is not None:
                     _check_groups(groups, rows, asked)
                 yield _part(self.X, self.y, rows, asked, groups)
+
+    def times_asked(self) -> IntArray | None:
+        """Count how often each row is tested by folds that are gone through once.
+
+        None: nobody can tell before, of folds that are drawn or come one by one.
+        """
+        can_repeat = hasattr(self.cv, "split") or isinstance(self.cv, list | tuple)
+        if isinstance(self.cv, str) or not can_repeat:
+            return None
+        n_rows = _rows_of(self.X, self.y)
+        groups = None if self.groups is None else _group_codes(self.groups, n_rows)
+        times = np.zeros(n_rows, np.int64)
+        for train, test in next(self._rounds(1, 0, groups, labels=False)):
+            times[_checked(train, test, n_rows)[1]] += 1
+        return times
 
     def _rounds(
         self, n_sets: int, seed: int, groups: IntArray | None, *, labels: bool

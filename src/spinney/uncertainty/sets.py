@@ -25,6 +25,9 @@ METHODS = ("aps", "raps", "lac")
 sets, by its probability alone."""
 
 _GRID = 2.0**40
+_TIE = 2.0**-52
+"""What a place breaks ties by: all places together stay below a step of the grid."""
+_MOST_PLACES = 4095
 _FEW_CLASSES = 6
 
 
@@ -107,12 +110,31 @@ class PredictionSets(Result):
 
 @dataclass(frozen=True, slots=True)
 class SetScore:
-    """How badly a class fits a row, from the probabilities of all classes."""
+    """How badly a class fits a row, from the probabilities of all classes.
+
+    "aps" adds up the probabilities of the classes that come before it, those that are likelier (of
+    equals the first). So the likeliest class scores 0 and is in every set that one model makes
+    without draws, and classes follow in their order until those before them hold too much. Classes
+    for which nothing is left, of which votes of trees know many, all score 1; of them the one with
+    fewer before it is less bad (by a millionth of a millionth).
+
+    Coverage does not hang on how good a score is. Put the n calibration rows and a new one in the
+    order of the scores of their own classes: if the n + 1 rows are exchangeable and the score is a
+    function of a row and its class alone, all places are as likely, and the new one is among the
+    ⌈level (n + 1)⌉ least with a probability of ``level`` at least. Where rows tie, the k-th
+    smallest score of the first n still covers all that tie with it. So ties cost no coverage, they
+    only make sets larger, and breaking them by a function of the row and the class gives smaller
+    sets with the same promise.
+    """
 
     method: str = "aps"
     penalty: float = 0.1
     """Of "raps": what each class beyond the first ``free`` costs."""
     free: int = 1
+    including: bool = False
+    """Of "aps" and "raps": whether a class counts its own probability as well, with nothing that
+    breaks ties. Older files were calibrated so; then sets may be empty where a row is sure, and
+    hold all classes where more than 1 - level of the calibration rows tie at 1."""
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -124,22 +146,29 @@ class SetScore:
             raise InvalidParameter(f"penalty={self.penalty!r}: expected a number of at least 0.")
         if not _is_real(self.free) or self.free != int(self.free) or self.free < 0:
             raise InvalidParameter(f"free={self.free!r}: expected a whole number of at least 0.")
+        if not isinstance(self.including, bool | np.bool_):
+            raise InvalidParameter(f"including={self.including!r}: expected True or False.")
 
     def __call__(self, probabilities: FloatArray, draws: FloatArray | None = None) -> FloatArray:
         """Score all classes of all rows; the last axis is that of classes.
 
-        With ``draws``, numbers from 0 to 1 for each row, a class counts only that share of its own
-        probability: sets come out as small as the level allows.
+        With ``draws``, numbers from 0 to 1 for each row, a class counts that share of its own
+        probability too: sets cover what they promise, and no more.
         """
         if self.method == "lac":
             return _on_grid(1.0 - probabilities)
         few = probabilities.shape[-1] <= _FEW_CLASSES
         mass, places = (_by_pairs if few else _by_order)(probabilities)
         if draws is not None:
-            mass = mass - probabilities * (1.0 - draws[..., np.newaxis])
+            mass = mass + probabilities * draws[..., np.newaxis]
+        elif self.including:
+            mass = mass + probabilities
         if self.method == "raps":
             mass = mass + self.penalty * np.maximum(places - self.free, 0)
-        return _on_grid(mass)
+        if self.including:
+            return _on_grid(mass)
+        ties: FloatArray = _TIE * np.minimum(places - 1, _MOST_PLACES)
+        return _on_grid(mass) + ties
 
     def of_labels(
         self, probabilities: FloatArray, codes: AnyArray, draws: FloatArray | None = None
@@ -167,13 +196,13 @@ def set_scores(
     y : n integers
         The column of each row's class.
     method : {"aps", "raps", "lac"}
-        "aps" adds up the probabilities of the classes that are at least as likely; "raps" adds
-        ``penalty`` for each class on the way beyond the first ``free``; "lac" is 1 minus the
-        probability of the class.
+        "aps" adds up the probabilities of the classes that are likelier; "raps" adds ``penalty``
+        for the class and each before it beyond the first ``free``; "lac" is 1 minus the probability
+        of the class. ``SetScore`` says more.
     penalty, free : float, int
         Of "raps".
     draws : n numbers from 0 to 1, optional
-        Randomised "aps" and "raps": of its own probability a class counts only that share.
+        Randomised "aps" and "raps": a class counts that share of its own probability too.
 
     Returns
     -------
@@ -187,7 +216,7 @@ def set_scores(
     Examples
     --------
     >>> set_scores([[0.5, 0.25, 0.25], [0.5, 0.25, 0.25]], [0, 2])
-    array([0.5, 1. ])
+    array([0.  , 0.75])
     """
     given = read_probabilities(probabilities)
     codes = read_codes(y, len(given), given.shape[1])
@@ -234,7 +263,7 @@ def conformal_sets(
     --------
     >>> scores = set_scores([[0.7, 0.3], [0.6, 0.4], [0.4, 0.6]], [0, 0, 1])
     >>> conformal_sets([[0.5, 0.5], [0.9, 0.1]], scores, 0.75).sets()
-    [[0], []]
+    [[0], [0]]
     """
     given = read_probabilities(probabilities)
     known = read_array("scores", scores)
@@ -283,12 +312,13 @@ def plus_members(
 
 
 def _by_order(shares: FloatArray) -> tuple[FloatArray, AnyArray]:
-    """Add up the shares of classes from the largest to each; give these sums and its place, from 1.
+    """Add up the shares of the classes before each, from the largest; give its place too, from 1.
 
     Equal shares stand in the order of classes.
     """
     order = np.argsort(-shares, axis=-1, kind="stable")
-    sums = np.cumsum(np.take_along_axis(shares, order, axis=-1), axis=-1)
+    sums = shares * 0.0  # what is missing stays so
+    np.cumsum(np.take_along_axis(shares, order, axis=-1)[..., :-1], axis=-1, out=sums[..., 1:])
     mass, places = np.empty_like(sums), np.empty(shares.shape, np.int64)
     np.put_along_axis(mass, order, sums, axis=-1)
     np.put_along_axis(places, order, np.arange(1, shares.shape[-1] + 1), axis=-1)
@@ -297,7 +327,7 @@ def _by_order(shares: FloatArray) -> tuple[FloatArray, AnyArray]:
 
 def _by_pairs(shares: FloatArray) -> tuple[FloatArray, AnyArray]:
     """Do the same class by class, which for a few is faster than sorting each row."""
-    mass = shares.copy(order="K")  # classes may lie far apart, each in one piece
+    mass = shares * 0.0  # in the same layout: classes may lie far apart, each in one piece
     places = np.ones_like(shares, dtype=np.int16)
     for own in range(shares.shape[-1]):
         for other in range(shares.shape[-1]):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 from sklearn.metrics import accuracy_score
-from tests.reference.resampling import leave_out, slow_jackknife
+from tests.reference.resampling import leave_out, slow_delete_m, slow_jackknife
 
 from spinney.datasets import load_law_school, load_mouse_survival
 from spinney.errors import InvalidInput, InvalidParameter
@@ -149,6 +149,59 @@ def test_groups_of_different_sizes_and_sets_of_groups():
         assert answer.values.tolist() == [4.0, pytest.approx(2.4), 1.5]
         two = jackknife(np.mean, x, groups=groups, delete=2, vectorized=vectorized)
         assert two.values.tolist() == [4.5, 3.0, 1.0]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.integers(1, 5), min_size=2, max_size=6), st.integers(0, 99))
+def test_groups_that_count_by_their_rows_are_the_slow_twin(sizes, seed):
+    rng = np.random.default_rng(seed)
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    x = rng.normal(size=len(codes))
+    mix = rng.permutation(len(codes))
+    for statistic in (np.mean, np.var):
+        answer = jackknife(statistic, x[mix], groups=codes[mix])
+        by_rows = answer.by_rows()
+        split = [x[codes == group].tolist() for group in range(len(sizes))]
+        corrected, error = slow_delete_m(statistic, split)
+        assert by_rows.corrected == pytest.approx(corrected, abs=1e-9)
+        assert by_rows.standard_error == pytest.approx(error, abs=1e-9)
+        assert by_rows.sizes.tolist() == sizes
+        weighted = np.average(by_rows.pseudo_values, weights=sizes)
+        assert weighted == pytest.approx(corrected, abs=1e-9)
+        if len(set(sizes)) == 1:
+            assert by_rows.standard_error == pytest.approx(answer.standard_error, abs=1e-9)
+            assert by_rows.bias == pytest.approx(answer.bias, abs=1e-9)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5])
+def test_which_groups_count_how_depends_on_what_was_drawn(correlation):
+    """Groups of 100 and of 5 rows; errors of the mean against those over 600 tables."""
+    rng, codes = np.random.default_rng(0), np.repeat(np.arange(16), [100, *[5] * 15])
+    means, as_drawn, by_rows = [], [], []
+    for _ in range(600):
+        x = np.sqrt(correlation) * rng.normal(size=16)[codes]
+        x += np.sqrt(1 - correlation) * rng.normal(size=175)
+        answer = jackknife(np.mean, x, groups=codes)
+        means.append(answer.estimate)
+        as_drawn.append(answer.standard_error**2)
+        by_rows.append(answer.by_rows().standard_error ** 2)
+    truth = np.var(means)
+    if correlation == 0.0:
+        assert 0.85 < np.mean(by_rows) / truth < 1.15  # rows were drawn
+        assert np.mean(as_drawn) / truth > 1.3  # safe, and more than need be
+    else:
+        assert 0.8 < np.mean(as_drawn) / truth < 1.2  # groups were drawn
+        assert np.mean(by_rows) / truth < 0.3
+
+
+def test_only_groups_that_were_left_out_one_by_one_count_by_their_rows():
+    x = np.arange(6.0)
+    for answer in (jackknife(np.mean, x, delete=2), jackknife(np.average, x, infinitesimal=True)):
+        with pytest.raises(InvalidInput, match="left out one at a time"):
+            answer.by_rows()
+    pair = jackknife(lambda a: np.array([a.mean(), a.var()]), x, groups=[0, 0, 0, 1, 1, 2])
+    assert pair.by_rows().standard_error.shape == (2,)
+    assert jackknife(np.var, x).by_rows().corrected == pytest.approx(x.var(ddof=1))
 
 
 @settings(max_examples=50, deadline=None)

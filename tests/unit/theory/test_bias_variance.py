@@ -123,7 +123,7 @@ def test_numbers_are_those_of_a_loop_by_hand():
 def test_the_same_seed_gives_the_same_numbers():
     for source in (FRIEDMAN, BootstrapSets(DATA.X, DATA.y), FoldSets(DATA.X, DATA.y, cv=3)):
         first, again, other = (
-            bias_variance(DecisionTreeRegressor(max_depth=3), source, n_sets=3, random_state=seed)
+            bias_variance(DecisionTreeRegressor(max_depth=3), source, n_sets=9, random_state=seed)
             for seed in (5, 5, 6)
         )
         np.testing.assert_array_equal(first.errors, again.errors)
@@ -192,19 +192,35 @@ def test_folds_of_a_splitter_are_gone_through_once():
     assert repeated.answers.tolist() == [4] * 60
     shuffled = fit(FoldSets(DATA.X, DATA.y, cv=ShuffleSplit(50, test_size=0.2, random_state=0)))
     assert shuffled.answers.min() >= 2
-    pairs = list(KFold(3).split(DATA.X))
+    pairs = list(RepeatedKFold(n_splits=3, n_repeats=2, random_state=0).split(DATA.X))
     by_pairs = fit(FoldSets(DATA.X, DATA.y, cv=pairs))
     by_masks = [(np.isin(np.arange(60), a), np.isin(np.arange(60), b)) for a, b in pairs]
     assert by_pairs.error == fit(FoldSets(DATA.X, DATA.y, cv=by_masks)).error
-    left_out = fit(FoldSets(DATA.X, DATA.y, cv=LeaveOneOut()))
-    assert left_out.variance == 0.0
-    assert left_out.answers.tolist() == [1] * 60
+
+
+@pytest.mark.parametrize(
+    "cv", [KFold(3), LeaveOneOut(), list(KFold(3).split(DATA.X)), iter(KFold(3).split(DATA.X))]
+)
+def test_folds_that_test_each_row_once_know_nothing_of_variance(witness, cv):
+    X, y = numbered(60)
+    with pytest.raises(InvalidInput, match=r"variance would be 0.*number of folds.*RepeatedKFold"):
+        bias_variance(witness, FoldSets(X, y, cv=cv), random_state=0)
+    can_be_counted = hasattr(cv, "split") or isinstance(cv, list)
+    assert len(Witness.fits) == (0 if can_be_counted else 3)  # refused before anything is fitted
+
+
+def test_points_that_are_predicted_once_are_told():
+    pairs = [*KFold(3).split(DATA.X), (np.arange(10, 60), np.arange(10))]
+    with pytest.warns(UserWarning, match="50 of 60 points are predicted by one model only"):
+        found = bias_variance(LinearRegression(), FoldSets(DATA.X, DATA.y, cv=pairs))
+    assert sorted(set(found.answers.tolist())) == [1, 2]
+    assert (found.variances[found.answers == 1] == 0).all()
 
 
 def test_folds_keep_groups_whole(witness):
     X, y = numbered(30)
     groups = (y // 5).astype(int)
-    for cv in (3, GroupKFold(3)):
+    for cv in (3, [*GroupKFold(3).split(X, y, groups)] * 2):
         bias_variance(witness, FoldSets(X, y, cv=cv, groups=groups), n_sets=2, random_state=0)
     for (rows, *_), asked in zip(Witness.fits, Witness.asked, strict=True):
         assert not set(rows[:, 0] // 5) & set(asked[:, 0] // 5)
@@ -253,13 +269,8 @@ def test_frames_labels_and_other_decompositions():
     )
     np.testing.assert_array_equal(found.errors, plain.errors)
     assert set(found.main) == {"lower", "upper"}
-    kohavi = bias_variance(
-        DecisionTreeClassifier(),
-        BootstrapSets(moons.X, moons.y),
-        decomposition="kohavi_wolpert",
-        n_sets=20,
-        random_state=0,
-    )
+    sets, how = BootstrapSets(moons.X, moons.y), {"n_sets": 20, "random_state": 0}
+    kohavi = bias_variance(DecisionTreeClassifier(), sets, decomposition="kohavi_wolpert", **how)
     assert kohavi.error == pytest.approx(plain.error, abs=1e-12)
     assert kohavi.bias + kohavi.variance == pytest.approx(kohavi.error, abs=1e-12)
     squared = bias_variance(
@@ -338,7 +349,8 @@ def test_estimators_of_several_outputs_are_refused():
 
 def test_rows_that_no_set_leaves_out_are_not_counted():
     X, y = numbered(8)
-    found = bias_variance(DummyRegressor(), BootstrapSets(X, y), n_sets=2, random_state=1)
+    with pytest.warns(UserWarning, match="by one model only"):
+        found = bias_variance(DummyRegressor(), BootstrapSets(X, y), n_sets=2, random_state=1)
     assert 0 < len(found.points) < 8
     assert math.isclose(found.shares.sum(), 1.0)
     assert found.answers.max() <= 2
@@ -361,6 +373,7 @@ class Divider(RegressorMixin, BaseEstimator):
         return np.full(len(X), self.mean_)
 
 
+@pytest.mark.filterwarnings("ignore:.*by one model only:UserWarning")
 @pytest.mark.parametrize("source", [BootstrapSets, partial(FoldSets, cv=3)])
 def test_groups_of_training_sets_reach_who_divides_rows(source):
     groups = np.array(list("abcdef")).repeat(5)

@@ -68,6 +68,10 @@ class IteratedBaggingRegressor(RegressorMixin, Estimator):
 
     Notes
     -----
+    Intervals take further rows, by ``calibrate(X, y)``. Those of bagging may come from the rows of
+    ``fit`` themselves, by members that lack a row; here no member does: a stage learns from what
+    earlier ones left of *all* rows, and that has heard of the target of each.
+
     Rows that are the same in all columns and the target count as one row of their weight (if we
     can read the table), so that no copy of a row in a bag gives away another out of it.
 

@@ -222,6 +222,7 @@ class Combination(Compilable, Calibratable, MetaEstimatorMixin, _BaseComposition
                 given.rows.y,
                 given.parameters[name],
                 names=self._code_names(),
+                name=name,
             )
             for name, member in present(members)
         ]

@@ -1,5 +1,7 @@
 """Fits of members on parts of the rows: ours one after another, foreign ones through joblib."""
 
+import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -71,40 +73,56 @@ class Job:
     """Which rows it is fitted on, in words."""
     names: AnyArray | None = None
     """Labels, where y holds codes."""
+    name: str = ""
+    """What the user calls the member."""
 
     def run(self) -> Any:
         """Fit, and give the fitted member or its answers."""
         y = self.y if self.train is None else self.y[self.train]
         parameters = sliced(self.parameters, len(self.y), self.train)
         X, member = take_rows(self.X, self.train), clone(self.member)
-        with telling_where(member, y, self.where, self.names):
+        with telling_where(member, y, self.where, self.names, called=self.name):
             fit_member(member, X, y, parameters)
         if self.test is None:
             return member
         return self.answers.columns(member, self.method, take_rows(self.X, self.test))
 
 
-def run_jobs(jobs: Sequence[Job], n_jobs: int | None, *, verbose: int = 0) -> list[Any]:
+def run_jobs(
+    jobs: Sequence[Job],
+    n_jobs: int | None,
+    *,
+    verbose: int = 0,
+    tell: str = "",
+) -> list[Any]:
     """Run them all; what comes out does not depend on who ran where.
 
-    Members of ours have threads of their own, so they take turns.
+    Members of ours have threads of their own, so they take turns. Each prints a line, as those
+    of scikit-learn's committees do, if ``tell`` says whose they are.
     """
+
+    def keep(place: int, result: Any, seconds: float) -> None:
+        done[place] = result
+        progress.step()
+        if tell:
+            said = f"({place + 1} of {len(jobs)}) Processing {jobs[place].name}, total="
+            sys.stdout.write(f"[{tell}] {said:.>57}{seconds:5.1f}s\n")
+
     done: list[Any] = [None] * len(jobs)
     foreign = [place for place, job in enumerate(jobs) if not takes_shared_rows(job.member)]
     with Progress(len(jobs), "fit", verbose=verbose) as progress:
         for place, job in enumerate(jobs):
             if takes_shared_rows(job.member):
-                done[place] = job.run()
-                progress.step()
+                keep(place, *_run(job))
         results = done_in_order(_run, [(jobs[place],) for place in foreign], n_jobs)
         for place, result in zip(foreign, results, strict=True):
-            done[place] = result
-            progress.step()
+            keep(place, *result)
     return done
 
 
-def _run(job: Job) -> Any:
-    return job.run()
+def _run(job: Job) -> tuple[Any, float]:
+    begun = time.perf_counter()
+    return job.run(), time.perf_counter() - begun
 
 
 def take_rows(X: TableLike, rows: AnyArray | None) -> TableLike:

@@ -65,8 +65,8 @@ def read_members(owner: Any, task: str, *, any_kind: bool = False) -> list[tuple
         raise InvalidParameter(
             "All estimators are dropped. At least one is required to be an estimator."
         )
-    for _, member in present:
-        _check_kind(member, task, any_kind=any_kind)
+    for name, member in present:
+        _check_kind(name, member, task, any_kind=any_kind)
     return [(name, member) for name, member in given]
 
 
@@ -93,19 +93,19 @@ def _check_names(names: Sequence[str], parameters: set[str]) -> None:
             raise InvalidParameter(why.format(shorten(wrong)))
 
 
-def _check_kind(member: Any, task: str, *, any_kind: bool) -> None:
+def _check_kind(name: str, member: Any, task: str, *, any_kind: bool) -> None:
     if isinstance(member, type) or not hasattr(member, "fit"):
         raise InvalidParameter(
-            f"{member!r} is no member of a committee: expected an estimator with fit and predict, "
-            "or 'drop'."
+            f"{member!r}, the member {name!r}, is no member of a committee: expected an estimator "
+            "with fit and predict, or 'drop'."
         )
     is_wanted, kind = (
         (is_classifier, "classifier") if task == "classification" else (is_regressor, "regressor")
     )
     if not any_kind and not is_wanted(member):
         raise InvalidParameter(
-            f"The estimator {type(member).__name__} should be a {kind}. Take one, or set the "
-            "member to 'drop'."
+            f"The estimator {type(member).__name__} should be a {kind}. It is the member "
+            f"{name!r}: give a {kind} in its place, or set it to 'drop'."
         )
 
 

@@ -83,6 +83,7 @@ def ask_out_of_fold(
             answers,
             f"the rows that fold {number} of cv learns from",
             owner._code_names(),  # noqa: SLF001 - ours
+            name,
         )
         for (name, member), method in zip(chosen, methods, strict=True)
         for number, (train, test) in enumerate(splits)

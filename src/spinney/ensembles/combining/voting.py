@@ -42,7 +42,10 @@ class Voting(TransformerMixin, Combination):
         members = read_members(self, self._task)
         self._member_weights()
         jobs = self._full_jobs(given, members)
-        self._keep_members(members, run_jobs(jobs, self.n_jobs, verbose=self.verbose))
+        tells = self.verbose is True  # as scikit-learn takes it
+        verbose = 0 if tells else self.verbose
+        fitted = run_jobs(jobs, self.n_jobs, verbose=verbose, tell="Voting" if tells else "")
+        self._keep_members(members, fitted)
 
     def _adopt_facts(
         self, parts: list[Any], meta: Mapping[str, Any], arrays: Mapping[str, AnyArray]
@@ -104,7 +107,8 @@ class VotingClassifier(ClassifierMixin, Voting):
         Processes for members that are not ours; ours use their own ``n_jobs``.
     flatten_transform : bool
         Whether ``transform`` of probabilities is one table, (n_rows, n_members * n_classes).
-    verbose : bool
+    verbose : bool or int
+        True prints a line for each member that is fitted, as scikit-learn does; 1 shows a bar.
 
     Attributes
     ----------
@@ -306,7 +310,8 @@ class VotingRegressor(RegressorMixin, Voting):
     weights : one number per estimator, optional
     n_jobs : int or None
         Processes for members that are not ours; ours use their own ``n_jobs``.
-    verbose : bool
+    verbose : bool or int
+        True prints a line for each member that is fitted, as scikit-learn does; 1 shows a bar.
     aggregation : {"mean", "median", "trimmed", "geometric"}
         How numbers are joined; *trimmed*: without a fifth of the weight at each end.
 

@@ -14,6 +14,7 @@ from spinney.ensembles.forests.uncertainty import standard_errors
 from spinney.ensembles.label_answers import logarithms
 from spinney.ensembles.number_answers import ScoresNumbers
 from spinney.ensembles.trees.several_labels import SeveralLabels
+from spinney.ensembles.uncertain.rows_of_fit import refuse_another_order
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter, shorten
 from spinney.model.model import State
 from spinney.theory.forests import Strength, forest_strength
@@ -136,6 +137,7 @@ class ClassForest(SeveralLabels, ClassifierMixin, Forest):
         self._check_fitted()
         self._refuse_several("The strength of a forest")
         unseen = self.out_of_bag(X)
+        refuse_another_order(self, X, y)
         nodes = self.apply(X) + self.model_.arrays["tree_start"][:-1]
         votes = self.model_.arrays["values"].argmax(axis=1)[nodes]
         kept = slice(None) if self._known.places is None else np.sort(self._known.places)

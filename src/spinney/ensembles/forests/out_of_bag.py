@@ -8,7 +8,7 @@ from spinney.data.table import Table
 from spinney.data.target import Target
 from spinney.ensembles.fitting import Reading
 from spinney.ensembles.forests.growing import CELLS_AT_ONCE, portions
-from spinney.ensembles.trees.growing import far_exponent
+from spinney.ensembles.trees.growing import far_exponents
 from spinney.model import TreeForest
 from spinney.resampling.bags import Bags
 from spinney.typing import AnyArray, FloatArray
@@ -27,10 +27,10 @@ class Tally:
         """The outputs of each label, where rows have several: a row is right if all of them are."""
         self._counts_errors = self._codes is not None or bool(self._spans)
         n_rows, width = len(y), target.n_outputs
-        self._exponent = far_exponent(y)
-        """Power of two that numbers are divided by, so that their squares are numbers."""
+        self._exponents = far_exponents(y)
+        """Power of two that each output is divided by, so that its squares are numbers."""
         if self._codes is None:
-            self._y: FloatArray = self._scaled(y, -self._exponent)
+            self._y: FloatArray = self._scaled(y, -self._exponents)
         else:
             self._y = np.zeros((n_rows, width))
             self._y[np.arange(n_rows), self._codes] = 1.0
@@ -45,12 +45,12 @@ class Tally:
         """The score after each member: accuracy or R², of rows that some member did not see."""
 
     @staticmethod
-    def _scaled(numbers: FloatArray, exponent: int) -> FloatArray:
-        return np.ldexp(numbers, exponent) if exponent else numbers
+    def _scaled(numbers: FloatArray, exponents: AnyArray) -> FloatArray:
+        return np.ldexp(numbers, exponents) if exponents.any() else numbers
 
     def take(self, rows: AnyArray, values: FloatArray) -> None:
         """Hear what the next member says of the rows that it did not see; (n_rows, n_outputs)."""
-        values = self._scaled(values, -self._exponent)
+        values = self._scaled(values, -self._exponents)
         self.asked[rows] += 1
         sums = self._sums[rows] + values
         self._sums[rows] = sums
@@ -88,7 +88,7 @@ class Tally:
         """Give the mean answer for each row; NaN where every member saw it."""
         with np.errstate(invalid="ignore"):
             means: FloatArray = self._sums / self.asked[:, np.newaxis]
-        return self._scaled(means, self._exponent)
+        return self._scaled(means, self._exponents)
 
     def is_flat(self) -> bool:
         """Tell whether more trees would hardly lower the loss.
@@ -125,7 +125,7 @@ class MedianTally(Tally):
     def take(self, rows: AnyArray, values: FloatArray) -> None:
         """Hear what the next member says of the rows that it did not see; (n_rows, 1)."""
         answers = np.full(len(self._y), np.nan)
-        answers[rows] = self._scaled(values[:, 0], -self._exponent)
+        answers[rows] = self._scaled(values[:, 0], -self._exponents)
         self._answers.append(answers)
         self.asked[rows] += 1
         given = np.sort(np.stack([heard[rows] for heard in self._answers], axis=1), axis=1)
@@ -136,7 +136,7 @@ class MedianTally(Tally):
 
     def answers(self) -> FloatArray:
         """Give the median answer for each row; NaN where every member saw it."""
-        return self._scaled(self._medians, self._exponent)
+        return self._scaled(self._medians, self._exponents)
 
 
 class OutOfBag(Tally):

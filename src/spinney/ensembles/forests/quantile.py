@@ -28,6 +28,7 @@ from spinney.ensembles.parameters import (
     either,
 )
 from spinney.ensembles.uncertain.quantile import QuantileCalibration
+from spinney.ensembles.uncertain.rows_of_fit import refuse_misplaced
 from spinney.ensembles.weak.checks import check_means
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.model import Model
@@ -253,7 +254,7 @@ class QuantileForestRegressor(QuantileCalibration, RegressorMixin, Estimator):
 
         Parameters
         ----------
-        X : the table that was given to ``fit``, its rows in the same order
+        X : the table that was given to ``fit``, its rows in the same order; others are refused
         quantiles : float or list of floats
             Shares from 0 to 1.
 
@@ -271,6 +272,9 @@ class QuantileForestRegressor(QuantileCalibration, RegressorMixin, Estimator):
             )
         table = self.model_.trees.conform(X, type(self).__name__)
         self._check_rows_of_fit(table.n_rows)
+        misplaced = self.model_.misplaced(table, n_threads=self._n_threads())
+        if misplaced is not None:
+            refuse_misplaced(type(self).__name__, misplaced)
         found = self.model_.oob_quantiles(table, levels, n_threads=self._n_threads())
         return found[:, 0] if is_one else found
 

@@ -194,6 +194,12 @@ def block_length(
     by_time = labels is not None and isinstance(sampler, str) and sampler == "block"
     n_times = int(labels.max()) + 1 if by_time else n_rows  # type: ignore[union-attr]
     length: int = params["block_length"] or max(1, round(n_times ** (1 / 3)))
+    if isinstance(sampler, str) and sampler == "block" and length >= max(2, n_times):
+        raise InvalidParameter(
+            f"block_length={length!r} with {n_times} {'times' if by_time else 'rows'}: each bag "
+            "would be all of them. Give a number below that, or None for its cube root, "
+            f"{max(1, round(n_times ** (1 / 3)))}."
+        )
     return length
 
 

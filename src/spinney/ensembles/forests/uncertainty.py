@@ -3,7 +3,7 @@
 import numpy as np
 
 from spinney.ensembles.forests.knowledge import Knowledge
-from spinney.ensembles.trees.growing import far_exponent
+from spinney.ensembles.trees.growing import far_exponents
 from spinney.errors import InvalidParameter
 from spinney.model import TreeForest
 from spinney.resampling.bags_recipe import BagRecipe
@@ -64,15 +64,15 @@ def standard_errors(
     )
     nodes = leaves + model.arrays["tree_start"][:-1]
     values = model.arrays["values"]
-    exponent = far_exponent(values)
-    values = np.ldexp(values, -exponent)
+    exponents = far_exponents(values)
+    values = np.ldexp(values, -exponents)
     variances = np.empty((len(leaves), values.shape[1]))
     at_once = max(1, _ANSWERS_AT_ONCE // len(model))
     for first in range(0, len(leaves), at_once):
         some = slice(first, first + at_once)
         for output in range(values.shape[1]):
             variances[some, output] = variances_of(form, values[nodes[some], output].T)
-    return np.asarray(np.ldexp(np.sqrt(variances), exponent))
+    return np.asarray(np.ldexp(np.sqrt(variances), exponents))
 
 
 def _meaning_of_weights(

@@ -1,5 +1,6 @@
 """Dynamic selection: who votes on a row depends on where the row is."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
@@ -35,6 +36,8 @@ from spinney.model import Model
 from spinney.progress import at_least
 from spinney.randomness import seed_from
 from spinney.typing import AnyArray, FloatArray, RandomState, TableLike
+
+_USUAL_K = 7
 
 
 class DynamicSelection(ClassifierMixin, Estimator):
@@ -93,10 +96,12 @@ class DynamicSelection(ClassifierMixin, Estimator):
         reading = read_rows(X, y, sample_weight, settings)
         rows = GivenRows.of(X, reading, *read_keys(groups, time, reading))
         pool, judged = self._pool_and_rows(rows, reading)
+        known = _known(pool, rows, reading, judged)
+        self._warn_of_few(known)
         self._adopt(
             LocalVote(
                 pool,
-                _known(pool, rows, reading, judged),
+                known,
                 method=self.method,
                 k=self.k,
                 schema=reading.schema,
@@ -107,6 +112,19 @@ class DynamicSelection(ClassifierMixin, Estimator):
 
     def _keys_wanted(self) -> tuple[str, ...]:
         return KEYS
+
+    def _warn_of_few(self, known: KnownRows) -> None:
+        """Warn where a neighbourhood would be all rows there are; the usual k is up to so many."""
+        total = len(known.points) if known.weights is None else known.weights.sum()
+        if self.k > max(total, _USUAL_K):
+            warnings.warn(
+                f"k={self.k} neighbours are asked for, and the pool is judged on "
+                f"{len(known.points)} rows (of weight {total:g} together): they are everybody's "
+                "neighbours, so that the same members are chosen for all rows. Set a smaller k, or "
+                "a larger selection_fraction.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _pool_and_rows(self, rows: GivenRows, reading: Reading) -> tuple[Pool, Side]:
         """Give the pool, and the rows it is judged on."""
@@ -222,7 +240,8 @@ class DynamicSelectionClassifier(DynamicSelection):
     method : {"knora_e", "knora_u", "ola", "lca", "mcb"}
         Who votes.
     k : int
-        Neighbours.
+        Neighbours; all rows that the pool is judged on where there are fewer, with a warning if
+        more than the usual seven were asked for.
     selection_fraction : float
         Share of the rows of every class, rounded down, that are set aside for selecting; by what
         stands in them, so that neither order nor repetitions of rows matter.
@@ -282,7 +301,7 @@ class DynamicSelectionClassifier(DynamicSelection):
         pool: Any = None,
         *,
         method: str = "knora_u",
-        k: int = 7,
+        k: int = _USUAL_K,
         selection_fraction: float = 0.25,
         prefit: bool = False,
         categorical_features: Any = "from_dtype",
@@ -310,7 +329,7 @@ class _Preset(DynamicSelection):
         self,
         pool: Any = None,
         *,
-        k: int = 7,
+        k: int = _USUAL_K,
         selection_fraction: float = 0.25,
         prefit: bool = False,
         categorical_features: Any = "from_dtype",

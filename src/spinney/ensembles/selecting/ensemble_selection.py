@@ -266,13 +266,13 @@ class EnsembleSelectionClassifier(ClassifierMixin, EnsembleSelection):
     estimators : list of (name, estimator) pairs, or None
         The library. None: gradient boosting, a random forest and extra trees of ours. A member
         without ``predict_proba`` says 1 for the label it predicts.
-    cv : int, float, splitter, pairs or "prefit"
+    cv : int, float, splitter, pairs, "prefit" or None
         Where the answers come from that the committee is selected on. Folds, as scikit-learn gives
-        them (stratified for an int; by group if ``fit`` gets ``groups``): members are asked out of
-        fold, and those selected are fitted again to all rows. A float: that share of the rows is
-        held out, the members learn from the rest and stay as they are. "prefit": members are
-        fitted already, and all rows of ``fit`` are for selecting. Rows in no test fold (of time
-        series) are not selected on.
+        them (5 for None, stratified for a number; by group if ``fit`` gets ``groups``): members are
+        asked out of fold, and those selected are fitted again to all rows. A float: that share of
+        the rows is held out, the members learn from the rest and stay as they are. "prefit":
+        members are fitted already, and all rows of ``fit`` are for selecting. Rows in no test fold
+        (of time series) are not selected on.
     scoring : None, str or callable
         What is maximised; None for "neg_log_loss". That, "neg_brier_score" and "accuracy" have fast
         roads; the name of any other scorer, or a callable (estimator, X, y), costs a call per

@@ -37,6 +37,8 @@ class Splits:
 
     def accepts(self, value: Any) -> bool:
         """Tell whether the value may be used."""
+        if value is None:
+            return True
         if isinstance(value, bool | np.bool_):
             return False
         if isinstance(value, str):
@@ -50,8 +52,8 @@ class Splits:
     def describe(self) -> str:
         """Finish the sentence "expected …"."""
         return (
-            "a number of folds from 2, a share of the rows to hold out (a float between 0 and 1), "
-            "a splitter, pairs of training and test rows, or 'prefit'"
+            "a number of folds from 2, None for 5, a share of the rows to hold out (a float "
+            "between 0 and 1), a splitter, pairs of training and test rows, or 'prefit'"
         )
 
 

@@ -13,6 +13,10 @@ from spinney.data.fixed_point import exact_total
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.typing import AnyArray, FloatArray
 
+_SUITABLE = {
+    "classes": "'accuracy', 'neg_log_loss' or 'roc_auc_ovr'",
+    "numbers": "'neg_mean_squared_error' or 'r2'",
+}
 TIE = 1e-12
 """Scores that agree to this share of the best one are ties: rounding must not choose a member."""
 
@@ -138,7 +142,15 @@ class ScorerMeasure(Measure):
 
     def score(self, prediction: FloatArray) -> float:
         """Ask the scorer."""
-        score = self._scorer(self._voice, prediction, self._y, **self._given)
+        try:
+            score = self._scorer(self._voice, prediction, self._y, **self._given)
+        except (TypeError, ValueError) as error:
+            what = "numbers" if self.answers.classes is None else "classes"
+            some = self._y[:1].tolist()[0]
+            raise InvalidParameter(
+                f"scoring={self._name} cannot judge {what} such as {some!r}: {error}. Give a "
+                f"metric of {what}, such as {_SUITABLE[what]}, or None."
+            ) from error
         try:
             number = float(score)
         except (TypeError, ValueError):

@@ -19,7 +19,7 @@ from spinney.model.tree import Tree
 from spinney.resampling.bags import Bags
 from spinney.trees.ranked import ForestSettings, RankedTable, TreeTarget
 from spinney.trees.settings import TreeSettings
-from spinney.typing import AnyArray, FloatArray
+from spinney.typing import AnyArray, FloatArray, IntArray
 
 CLASS_CRITERIA: Mapping[str, str] = {
     "gini": "gini",
@@ -162,6 +162,12 @@ def far_exponent(numbers: FloatArray) -> int:
     """
     exponent = math.frexp(float(np.abs(numbers).max(initial=0.0)))[1]
     return exponent if abs(exponent) > _FAR else 0
+
+
+def far_exponents(numbers: FloatArray) -> IntArray:
+    """Give ``far_exponent`` of each column: one may be far from where the others are."""
+    columns = numbers.reshape(len(numbers), -1).T
+    return np.array([far_exponent(column) for column in columns], np.int64)
 
 
 def _shifted(numbers: Any, exponent: int) -> Any:

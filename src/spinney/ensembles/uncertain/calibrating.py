@@ -74,11 +74,10 @@ class Calibratable:
         sample_weight : n numbers, optional
             A weight of k counts as the row k times; rows of weight 0 are as if absent.
         method : {"aps", "raps", "lac"}, SetScore or None
-            Of classifiers: "aps" (None) adds up the probabilities of the classes that are as
-            likely at least, so that sets are large where a row is hard, and hold more than they
-            must where classes are few; "raps" adds a price for long sets (which, says
-            ``spinney.uncertainty.SetScore("raps", penalty, free)``); "lac" looks at the class's
-            own probability: the smallest sets.
+            Of classifiers: "aps" (None) adds up the probabilities of the classes that are likelier,
+            so that sets are large where a row is hard, and always hold the likeliest class; "raps"
+            adds a price for long sets (which, says ``spinney.uncertainty.SetScore("raps", penalty,
+            free)``); "lac" looks at the class's own probability: the smallest sets, some empty.
         by_class : bool
             Of classifiers: whether coverage is promised for each class by itself.
         quantiles : two floats or None
@@ -103,6 +102,7 @@ class Calibratable:
             read_counts(sample_weight, len(shares)),
             codes.astype(np.int32) if by_class else None,
             (float(how.penalty), float(how.free)),
+            including=bool(how.including),
         )
         return self
 
@@ -139,7 +139,8 @@ class Calibratable:
         -------
         PredictionSets
             ``members``, (n_rows, n_classes) booleans; with ``sets()``, ``size``, ``coverage(y)``
-            and ``to_frame()``. A set may be empty: no class fits as well as classes used to fit.
+            and ``to_frame()``. Sets by "lac" may be empty: no class fits as well as classes used
+            to fit.
         """
         self._refuse_several_labels("A set of classes")
         share = read_level(level)

@@ -49,9 +49,10 @@ class ConformalClassifier(ClassifierMixin, Around):
     estimator : classifier or None
         Any with scikit-learn's methods and ``predict_proba``; None for gradient boosting.
     method : {"aps", "raps", "lac"}
-        How badly a class fits a row: "aps" by the probability of the classes that are as likely
-        at least, so that sets are large where a row is hard; "raps" the same, with a price for long
-        sets; "lac" by its own probability alone: the smallest sets, some of them empty.
+        How badly a class fits a row: "aps" by the probability of the classes that are likelier, so
+        that sets are large where a row is hard and, with ``cv`` a share, none is empty; "raps" the
+        same, with a price for long sets; "lac" by its own probability alone: the smallest sets,
+        some of them empty.
     cv : int, float, splitter, iterable of pairs, "prefit" or None
         Folds, by default 5; a float is the share of rows that is held back once; with "prefit"
         the estimator is fitted and all rows given to ``fit`` judge it.
@@ -60,8 +61,8 @@ class ConformalClassifier(ClassifierMixin, Around):
         group: rows of one value of a column, or of one label that the callable gives (X to a
         label per row).
     randomised : bool
-        Whether "aps" and "raps" draw a number for each row: sets are smaller, and coverage is what
-        was asked for, not more. Draws of new rows go by their place in the table.
+        Whether "aps" and "raps" draw a number for each row: coverage is then what was asked for,
+        not more, and sets may be empty. Draws of new rows go by their place in the table.
     penalty, free : float, int
         Of "raps": what each class in a set beyond the first ``free`` costs.
     random_state : int, Generator, RandomState or None

@@ -19,6 +19,9 @@ from spinney.uncertainty.sets import METHODS, SetScore
 SOURCES = ("held_out", "out_of_bag")
 _LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 _ARRAYS = {"scores": "<f8", "weights": "<f8", "codes": "<i4"}
+_ADDING = ("aps", "raps")
+_MARK = "including"
+"""False in files whose scores are without the class's own probability; files of old lack it."""
 _UNKNOWN = "the calibration of the estimator is missing parts, or has unknown ones"
 
 
@@ -47,6 +50,8 @@ class Calibration(Result):
     """Classes of the rows, if coverage is promised for each class."""
     numbers: tuple[float, float] = (0.0, 0.0)
     """Of "quantiles": which ones; of "raps": the penalty, and how many classes are free."""
+    including: bool = False
+    """Whether classes count their own probability, as in older files; see ``SetScore``."""
 
     @classmethod
     def held_out(
@@ -56,6 +61,8 @@ class Calibration(Result):
         weights: FloatArray | None = None,
         codes: AnyArray | None = None,
         numbers: tuple[float, float] = (0.0, 0.0),
+        *,
+        including: bool = False,
     ) -> "Calibration":
         """Keep scores whose rows do not matter any more; sorted, and without those that count 0."""
         keys = [part for part in (codes, weights, scores) if part is not None]
@@ -65,12 +72,12 @@ class Calibration(Result):
         first, second, third = (
             None if part is None else read_only(part[order]) for part in (scores, weights, codes)
         )
-        return cls("held_out", method, np.asarray(first), second, third, numbers)
+        return cls("held_out", method, np.asarray(first), second, third, numbers, including)
 
     @property
     def set_score(self) -> SetScore:
         """How classes are scored."""
-        return SetScore(self.method, self.numbers[0], int(self.numbers[1]))
+        return SetScore(self.method, self.numbers[0], int(self.numbers[1]), self.including)
 
     def known(self) -> AnyArray:
         """Give the places of the rows that have a score, and count."""
@@ -113,7 +120,13 @@ class Calibration(Result):
             for name, array in arrays.items()
             if array is not None
         }
-        meta = {"source": self.source, "method": self.method, "numbers": list(self.numbers)}
+        meta: dict[str, Any] = {
+            "source": self.source,
+            "method": self.method,
+            "numbers": list(self.numbers),
+        }
+        if self.method in _ADDING and not self.including:
+            meta[_MARK] = False
         return meta, there
 
     @classmethod
@@ -138,14 +151,16 @@ class Calibration(Result):
             None if part is None else read_only(part.copy()) for part in (scores, weights, codes)
         )
         first, second = meta["numbers"]
-        numbers = (first, second)
-        return cls(meta["source"], meta["method"], np.asarray(own), counts, kinds, numbers)
+        numbers, method = (first, second), meta["method"]
+        including = method in _ADDING and _MARK not in meta
+        return cls(meta["source"], method, np.asarray(own), counts, kinds, numbers, including)
 
 
 def _is_plain(meta: Any) -> bool:
     return (
         isinstance(meta, dict)
-        and set(meta) == {"source", "method", "numbers"}
+        and set(meta) - {_MARK} == {"source", "method", "numbers"}
+        and (_MARK not in meta or (meta[_MARK] is False and meta["method"] in _ADDING))
         and meta["source"] in SOURCES
         and meta["method"] in ("residual", "quantiles", *METHODS)
         and isinstance(meta["numbers"], list)

@@ -9,6 +9,7 @@ import numpy as np
 from spinney.data.label_columns import refuse_several
 from spinney.ensembles.uncertain.calibrating import Calibratable, read_counts
 from spinney.ensembles.uncertain.kept import Calibration
+from spinney.ensembles.uncertain.rows_of_fit import refuse_other_rows
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.results import read_only
 from spinney.typing import AnyArray, FloatArray, TableLike
@@ -45,7 +46,7 @@ class OutOfBagCalibration(Calibratable):
         Parameters
         ----------
         X, y, sample_weight
-            What was given to ``fit``, in the same order.
+            What was given to ``fit``, in the same order; anything else is refused.
         method, by_class
             As in ``calibrate``.
 
@@ -62,6 +63,7 @@ class OutOfBagCalibration(Calibratable):
                 f"{type(self).__name__} predicts {self.model_.target.n_outputs} numbers per row, "
                 "and intervals are for one. Fit an estimator for each."
             )
+        refuse_other_rows(self, X, y, sample_weight)
         targets = (
             self._numbers(y, len(unseen)) if how is None else self._class_codes(y, len(unseen))
         )
@@ -122,6 +124,7 @@ class OutOfBagCalibration(Calibratable):
             None if weights is None else read_only(weights),
             read_only(targets.astype(np.int32)) if by_class else None,
             (0.0, 0.0) if how is None else (float(how.penalty), float(how.free)),
+            including=how is not None and bool(how.including),
         )
 
     def _unseen(self, X: TableLike) -> AnyArray:

@@ -8,6 +8,7 @@ import numpy as np
 
 from spinney.ensembles.uncertain.calibrating import Calibratable, read_counts
 from spinney.ensembles.uncertain.kept import Calibration
+from spinney.ensembles.uncertain.rows_of_fit import refuse_other_targets
 from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
 from spinney.typing import AnyArray, TableLike
 from spinney.uncertainty.intervals import PredictionIntervals, quantile_scores
@@ -19,6 +20,7 @@ class QuantileCalibration(Calibratable):
     """Intervals between two predicted quantiles, moved as far as calibration rows ask for."""
 
     _has_quantiles: ClassVar[bool] = True
+    model_: Any
     oob_quantiles: Any
 
     def calibrate_out_of_bag(
@@ -37,7 +39,7 @@ class QuantileCalibration(Calibratable):
         Parameters
         ----------
         X, y, sample_weight
-            What was given to ``fit``, in the same order.
+            What was given to ``fit``, in the same order; anything else is refused.
         quantiles : two floats or None
             As in ``calibrate``.
 
@@ -60,6 +62,7 @@ class QuantileCalibration(Calibratable):
         found = self.oob_quantiles(X, quantiles=list(pair))
         targets = self._numbers(y, len(found))
         weights = read_counts(sample_weight, len(found))
+        refuse_other_targets(self.model_, targets, weights, type(self).__name__)
         known = ~np.isnan(found[:, 0])
         if not known.any():
             raise InvalidInput(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.metrics import r2_score
 from sklearn.neighbors import KNeighborsRegressor
 
 from spinney import (
@@ -82,3 +83,23 @@ def test_means_are_numbers_or_refused(ensemble):
 def test_the_smallest_floats_are_learnt(kind):
     said = kind(20, random_state=0).fit(X, Y * 1e-310).predict(X)
     assert np.corrcoef(said * 1e300, Y)[0, 1] > 0.7
+
+
+@pytest.mark.parametrize("scale", [2.0**-560, 2.0**600])
+def test_outputs_far_from_each_other_are_judged_each_by_itself(scale):
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(120, 3))
+    near = table[:, 1] + 0.5 * rng.normal(size=120)
+    far = scale * (table[:, 0] + 0.5 * rng.normal(size=120))
+    for outputs in (np.c_[near, far], np.c_[far, near]):
+        bag = BaggingRegressor(KNeighborsRegressor(), 20, oob_score=True, random_state=0)
+        bag.fit(table, outputs)
+        known = ~np.isnan(bag.oob_prediction_[:, 0])
+        said, right = bag.oob_prediction_[known], outputs[known]
+        powers = np.where(np.abs(right).max(axis=0) == np.abs(near[known]).max(), 1.0, scale)
+        assert bag.oob_score_ == pytest.approx(r2_score(right / powers, said / powers))
+        forest = RandomForestRegressor(20, random_state=0).fit(table, outputs)
+        _, std = forest.predict(table[:5], return_std=True)
+        assert (
+            (std > 0).any(axis=0).all()
+        )  # the squares of the small ones are no numbers, in a common unit

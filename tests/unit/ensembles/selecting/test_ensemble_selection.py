@@ -157,6 +157,11 @@ def test_groups_are_never_divided(cv):
     assert any(len(rows) < 150 for rows in seen)
 
 
+def test_none_stands_for_five_folds():
+    made = [EnsembleSelectionClassifier(cv=cv, random_state=0).fit(X, Y) for cv in (None, 5)]
+    assert np.array_equal(*(model.library_.scores for model in made))
+
+
 def test_rare_classes_may_be_missing_from_folds():
     y = Y.copy()
     y[0] = 7

@@ -63,7 +63,7 @@ def fails(error, words, *, X=X, y=Y, fit=None, **parameters):
         ({"estimators": [("a", GaussianNB)]}, "a class"),
         ({"estimators": [("a", 5)]}, "without fit"),
         ({"estimators": [("a", Ridge())]}, "no classifier"),
-        ({"cv": 1}, "cv=1"),
+        ({"cv": 1}, "cv=1 .*None for 5"),
         ({"cv": 1.5}, "cv=1.5"),
         ({"cv": True}, "cv=True"),
         ({"cv": "prefitted"}, "cv='prefitted'"),
