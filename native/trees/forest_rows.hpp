@@ -44,12 +44,17 @@ struct ForestRows {
     NodeCriterion criterion = NodeCriterion::kGini;
     /// Row-major n_rows * n_outputs, for absolute error: what values are chosen from.
     std::span<const double> targets;
-    /// Weights are whole, so that numbers are exact: rows of the same target have the same number
-    /// per weight. For absolute error they are their own units, too.
+    /// Weights are repetitions, which nodes count; and numbers are exact: rows of the same target
+    /// have the same number per weight. For absolute error they are their own units, too.
     bool whole = false;
 
     std::size_t n_labels() const { return classes.empty() ? 0 : label_starts.size() - 1; }
     std::int64_t weight(std::uint32_t row) const { return weights.empty() ? 1 : weights[row]; }
+
+    /// How many rows the rows of a node count as; weight: of them all.
+    double repetitions(std::size_t n_rows, double weight) const {
+        return whole ? weight : static_cast<double>(n_rows);
+    }
 
     /// Whether two rows have the same number, so that nothing is gained by parting them. Products
     /// of weights that are not whole were rounded once, and so were these weights: what differs by

@@ -19,8 +19,9 @@ enum class SplitSearch : std::uint8_t {
     kRandom,     ///< one random cut per feature
 };
 
-/// Nodes of so many rows are searched by bins: two rows per bin, and more above.
-constexpr std::size_t kManyRows = 512;
+/// Nodes of so many repetitions of rows are searched by bins: three per bin, which in a bootstrap
+/// are two different rows, and more above.
+constexpr double kManyRepetitions = 768.0;
 
 /// Prefixes that take sums of bins, too.
 template <class Prefix>
@@ -44,10 +45,12 @@ class NodeSearch : private SplitJudge<Target> {
           prefix_(most_rows),
           unsorted_(most_rows) {}
 
-    /// The node the next searches are about. total: its sums.
-    void enter(std::span<const TreeRow> items, const std::int64_t* total,
-               const MeanBounds& bounds) {
+    /// The node the next searches are about. total: its sums; is_many: whether an adaptive search
+    /// goes by bins.
+    void enter(std::span<const TreeRow> items, const std::int64_t* total, const MeanBounds& bounds,
+               bool is_many) {
         items_ = items;
+        is_many_ = is_many;
         this->judge_node(total, bounds, items.size());
         if constexpr (kBinary) {
             is_packed_ = this->rules().directions.empty() && BinaryCounts::is_packed(total);
@@ -110,8 +113,7 @@ class NodeSearch : private SplitJudge<Target> {
 
     /// Where every value has a bin of its own both roads lead to the same cut.
     bool by_bins(const RankedFeature& feature) const {
-        return kind_ == SplitSearch::kHistogram ||
-               (kind_ == SplitSearch::kAdaptive && items_.size() >= kManyRows) ||
+        return kind_ == SplitSearch::kHistogram || (kind_ == SplitSearch::kAdaptive && is_many_) ||
                (feature.n_bins == feature.values.size() && items_.size() * 2 > feature.n_bins);
     }
 
@@ -238,6 +240,7 @@ class NodeSearch : private SplitJudge<Target> {
     const RowRanks* row_ranks_;
     SplitSearch kind_;
     std::span<const TreeRow> items_;
+    bool is_many_ = false;
     std::uint32_t low_ = 0;
     std::uint32_t high_ = 0;
     std::vector<RankKey> keys_;

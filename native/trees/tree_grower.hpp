@@ -179,17 +179,18 @@ class TreeGrower {
         sum(node, items);
         RankSplit best;
         if (!may_split(node)) return best;
-        if (node.n_rows() <= block_rows_ && !block_.covers(node.first, node.last)) {
+        const bool is_many = searches_by_bins(node);
+        if (node.n_rows() <= block_rows_ && !is_many && !block_.covers(node.first, node.last)) {
             block_.load(items, node.first, order_.features(), looks_at_all());
         }
         if (settings_.search == SplitSearch::kRandom) {
             cuts_.enter(items, total_.data(), node.bounds);
-            search_.enter(items, total_.data(), node.bounds);
+            search_.enter(items, total_.data(), node.bounds, is_many);
             draw_and_cut(node, best);
         } else if (block_.covers(node.first, node.last)) {
             search_block(node, best);
         } else {
-            search_.enter(items, total_.data(), node.bounds);
+            search_.enter(items, total_.data(), node.bounds, is_many);
             draw_and_search(node, search_, best);
         }
         if (best.exists() && best.gain < settings_.tree.min_gain) best = {};
@@ -204,7 +205,15 @@ class TreeGrower {
             return 0;
         }
         const std::size_t room = SortedBlock<Target>::room(n_features);
-        return settings_.search == SplitSearch::kAdaptive ? std::min(room, kManyRows - 1) : room;
+        constexpr auto kMost = static_cast<std::size_t>(kManyRepetitions) - 1;
+        return settings_.search == SplitSearch::kAdaptive ? std::min(room, kMost) : room;
+    }
+
+    /// Whether an adaptive search goes by bins in a node, whose sums are in total_. Counts what
+    /// bins count, so that a weight of 2 is the row twice.
+    bool searches_by_bins(const Open& node) const {
+        return settings_.search == SplitSearch::kAdaptive &&
+               rows_.repetitions(node.n_rows(), target_.weight(total_.data())) >= kManyRepetitions;
     }
 
     /// Puts the sums of a node into total_.

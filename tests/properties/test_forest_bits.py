@@ -84,6 +84,23 @@ def test_forest_does_not_depend_on_the_order_of_rows(problem, seed):
     assert one.model_ == two.model_
 
 
+@pytest.mark.parametrize("n_rows", [300, 700, 2000])  # repeated: below, around and above 768
+@pytest.mark.parametrize("settings", [{}, {"bootstrap": False}, {"max_leaf_nodes": 60}])
+@pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
+def test_whole_weights_are_repetitions_in_nodes_of_any_size(kind, settings, n_rows):
+    """Which nodes are searched by bins is asked of what is repeated, too."""
+    rng = np.random.default_rng(n_rows)
+    X = rng.normal(size=(n_rows, 4))
+    y = X[:, 0] + np.sin(3 * X[:, 1]) + rng.normal(size=n_rows)
+    y = np.digitize(y, [-1, 1]) if kind is RandomForestClassifier else np.round(16 * y)
+    weights = rng.integers(1, 4, n_rows)
+    weighted = kind(8, random_state=0, **settings).fit(X, y, weights)
+    repeated = kind(8, random_state=0, **settings).fit(np.repeat(X, weights, 0), y.repeat(weights))
+    answer = "predict_proba" if kind is RandomForestClassifier else "predict"
+    new = rng.normal(size=(2000, 4))
+    assert np.array_equal(getattr(weighted, answer)(new), getattr(repeated, answer)(new))
+
+
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
 def test_large_nodes_do_not_depend_on_threads():
     rng = np.random.default_rng(0)

@@ -61,7 +61,8 @@ class TreeTarget:
     targets: FloatArray = field(default_factory=lambda: np.empty((0, 1)))
     """(n_rows, n_outputs) for absolute error, whose values are chosen from them; else none."""
     is_whole: bool = False
-    """Weights are whole, so that numbers are exact; for absolute error they are their own units."""
+    """Weights are repetitions, so that nodes count them and numbers are exact; for absolute error
+    they are their own units."""
 
     @property
     def width(self) -> int:
@@ -107,6 +108,7 @@ class TreeTarget:
             np.zeros(starts[-1]),
             (1.0, math.ldexp(1.0, exponent)),
             CRITERIA[criterion],
+            is_whole=weights is None or are_repeats(weights),
         )
 
     @classmethod

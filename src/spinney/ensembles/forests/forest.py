@@ -69,7 +69,10 @@ class Forest(OutOfBagCalibration, PassedNodes, BagKeeper):
             are whole numbers (of a mean up to 100), else as many as there are rows. The samplers
             "subsample", "balanced", "stratified" and "block" draw a row of weight k as one row,
             which then weighs k, so that its k copies are drawn together and not one by one;
-            "bayesian" weighs it by one random number times k.
+            "bayesian" weighs it by one random number times k. Where no rows are drawn,
+            ``class_weight`` makes weights that are not whole; ``search="adaptive"`` then counts
+            rows, and may search nodes of a few hundred rows another way than those of repeated
+            ones.
         groups : n labels, optional
             For ``sampler="group"``: rows of a group are drawn together.
         time : n sortable keys, optional

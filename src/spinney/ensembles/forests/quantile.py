@@ -175,9 +175,8 @@ class QuantileForestRegressor(QuantileCalibration, RegressorMixin, Estimator):
             pandas, polars or Arrow table, NumPy array, SciPy sparse matrix.
         y : n numbers
         sample_weight : n numbers, optional
-            A whole weight of k counts as the row k times (bins of ``search`` apart, which count
-            rows); rows of weight 0 are as if absent. With ``bootstrap`` other weights are chances
-            to be drawn.
+            A whole weight of k counts as the row k times; rows of weight 0 are as if absent. With
+            ``bootstrap`` other weights are chances to be drawn.
 
         Returns
         -------
