@@ -12,6 +12,7 @@
 #include "native/trees/key_moves.hpp"
 #include "native/trees/key_sort.hpp"
 #include "native/trees/split_judge.hpp"
+#include "native/trees/word_sort.hpp"
 
 namespace spinney {
 
@@ -183,33 +184,61 @@ class SortedBlock : private SplitJudge<Target> {
 
     /// Writes the keys of a feature in order; false if it is the same for all rows.
     bool sort_feature(const RankedFeature& feature, std::size_t f) {
-        Key* into = keys(f);
+        const bool varies = feature.with_ranks([&]<class Rank>(const Rank* ranks) {
+            if constexpr (sizeof(Rank) * 2 == sizeof(Key)) {
+                if (sort_words_ != nullptr && items_.size() <= kMostWords) {
+                    return sort_short_ranks(feature, ranks, keys(f));
+                }
+            }
+            return sort_ranks(feature, ranks, keys(f));
+        });
+        if constexpr (kJudgesSets) {
+            if (varies && few_rows_ > 0) tell_ranks(f);
+        }
+        return varies;
+    }
+
+    /// Ranks and rows fit words, and all words the registers.
+    bool sort_short_ranks(const RankedFeature& feature, const std::uint16_t* ranks, Key* into) {
+        const std::uint32_t missing = feature.missing_rank();
+        std::size_t n = 0;
+        std::size_t end = items_.size();
+        for (std::size_t id = 0; id < items_.size(); ++id) {
+            const std::uint32_t rank = ranks[row_of(items_[id])];
+            if (rank == missing) {
+                into[--end] = kMissing << 16 | static_cast<std::uint32_t>(id);
+            } else {
+                words_[n++] = rank << 16 | static_cast<std::uint32_t>(id);
+            }
+        }
+        if (n == 0) return false;
+        const std::uint32_t highest = sort_words_(words_.data(), n, into);
+        return highest > 0 || n < items_.size();
+    }
+
+    template <class Rank>
+    bool sort_ranks(const RankedFeature& feature, const Rank* ranks, Key* into) {
         const std::uint32_t missing = feature.missing_rank();
         std::uint32_t low = missing;
         std::uint32_t high = 0;
         std::size_t n = 0;
         std::size_t end = items_.size();
-        feature.with_ranks([&](const auto* ranks) {
-            for (std::size_t id = 0; id < items_.size(); ++id) {
-                const std::uint32_t rank = ranks[row_of(items_[id])];
-                if (rank == missing) {
-                    into[--end] = kMissing << 16 | static_cast<std::uint32_t>(id);
-                    continue;
-                }
-                wide_keys_[n++] = rank_key(rank, static_cast<std::uint32_t>(id));
-                low = std::min(low, rank);
-                high = std::max(high, rank);
+        for (std::size_t id = 0; id < items_.size(); ++id) {
+            const std::uint32_t rank = ranks[row_of(items_[id])];
+            if (rank == missing) {
+                into[--end] = kMissing << 16 | static_cast<std::uint32_t>(id);
+                continue;
             }
-        });
+            wide_keys_[n++] = rank_key(rank, static_cast<std::uint32_t>(id));
+            low = std::min(low, rank);
+            high = std::max(high, rank);
+        }
         if (n == 0 || (low == high && n == items_.size())) return false;
         const RankKey* sorted = sort_.sort(wide_keys_.data(), n, low, high);
         std::uint32_t own = 0;
         for (std::size_t i = 0; i < n; ++i) {
             own += i > 0 && rank_of(sorted[i]) != rank_of(sorted[i - 1]) ? 1U : 0U;
             into[i] = own << 16 | payload_of(sorted[i]);
-        }
-        if constexpr (kJudgesSets) {
-            if (few_rows_ > 0) tell_ranks(f);
         }
         return true;
     }
@@ -368,6 +397,8 @@ class SortedBlock : private SplitJudge<Target> {
     CutCeilings ceilings_;
     std::vector<Key> keys_;             ///< features behind each other, most_rows_ places each
     std::vector<std::uint8_t> varies_;  ///< by feature
+    SortWords* sort_words_ = SPINNEY_WORD_KERNEL;
+    alignas(64) std::array<std::uint32_t, kMostWords> words_;
     std::vector<RankKey> wide_keys_;
     KeySort sort_;
     std::vector<std::uint16_t> ids_;       ///< rows of every node, in input order

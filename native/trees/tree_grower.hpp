@@ -205,8 +205,7 @@ class TreeGrower {
             return 0;
         }
         const std::size_t room = SortedBlock<Target>::room(n_features);
-        constexpr auto kMost = static_cast<std::size_t>(kManyRepetitions) - 1;
-        return settings_.search == SplitSearch::kAdaptive ? std::min(room, kMost) : room;
+        return settings_.search == SplitSearch::kAdaptive ? std::min(room, kMostWords) : room;
     }
 
     /// Whether an adaptive search goes by bins in a node, whose sums are in total_. Counts what

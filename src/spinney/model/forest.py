@@ -37,6 +37,8 @@ NODE_ARRAYS: Mapping[str, str] = {
 """
 _LEAVES_AT_ONCE = 1 << 20
 """Leaves of rows that staged scores keep at a time."""
+_AT_ONCE = 1 << 16
+"""Thresholds that are narrowed at a time."""
 OTHER_ARRAYS: Mapping[str, str] = {
     "tree_start": "<i8",
     "tree_weight": "<f8",
@@ -368,10 +370,18 @@ def join_trees(trees: Sequence[Tree], *, width: int) -> dict[str, AnyArray]:
 
 
 def narrowest(thresholds: AnyArray) -> AnyArray:
-    """Thresholds as float32 if every one of them is a float32, unchanged otherwise."""
-    with np.errstate(over="ignore"):
-        narrow = thresholds.astype(np.float32)
-    return narrow if np.array_equal(narrow, thresholds) else thresholds
+    """Thresholds as float32 if every one of them is a float32, unchanged otherwise.
+
+    A part at a time: most often the first part tells, and fresh memory is dear.
+    """
+    narrow = np.empty(thresholds.shape, np.float32)
+    for first in range(0, len(thresholds), _AT_ONCE):
+        part = slice(first, first + _AT_ONCE)
+        with np.errstate(over="ignore"):
+            narrow[part] = thresholds[part]
+        if not np.array_equal(narrow[part], thresholds[part]):
+            return thresholds
+    return narrow
 
 
 def category_arrays(features: Sequence[FeatureBins]) -> dict[str, AnyArray]:
