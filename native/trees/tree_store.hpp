@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "native/base/large_pages.hpp"
 #include "native/trees/grown_tree.hpp"
 
 namespace spinney {
@@ -22,8 +21,8 @@ struct ForestTree {
 
 /// Trees behind each other, as a forest stores them.
 struct GrownForest {
-    GrownNodes<UnsetVector> nodes;  ///< without `bin`; category sets are numbered through
-    UnsetVector<double> threshold;
+    GrownNodes<PlainVector> nodes;  ///< without `bin`; category sets are numbered through
+    std::vector<double> threshold;
     std::vector<std::int64_t> tree_start = {0};
 };
 
@@ -32,7 +31,9 @@ struct GrownForest {
 ///
 /// Fresh memory is dear: a page is cleared at a tenth of the speed at which it is filled. So there
 /// are no trees of their own memory that are joined at the end, and room for all is made when the
-/// first has told how large they are; what trees do not need of it is never touched.
+/// first has told how large they are; what trees do not need of it is never touched. Nor are large
+/// pages asked for: arrays are written once, and in a virtual machine free memory of that size has
+/// often been given back to the host, which takes five times as long to give it again.
 class TreeStore {
   public:
     explicit TreeStore(std::size_t n_trees) : n_trees_(n_trees) {}
