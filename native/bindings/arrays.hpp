@@ -68,6 +68,7 @@ void bind_exact_trees(nb::module_& module);
 void bind_forest_trees(nb::module_& module);
 void bind_explain(nb::module_& module);
 void bind_explain_boxes(nb::module_& module);
+void bind_io(nb::module_& module);
 void bind_leaf_rows(nb::module_& module);
 void bind_losses(nb::module_& module);
 void bind_model(nb::module_& module);

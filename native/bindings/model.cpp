@@ -71,6 +71,9 @@ class PackedArrays {
         return made;
     }
 
+    nb::ndarray<nb::numpy, std::int64_t> root_counts() const { return give(packed_.root_counts()); }
+    nb::ndarray<nb::numpy, double> root_weights() const { return give(packed_.root_weights()); }
+
   private:
     /// Bytes that nobody has seen yet may be written.
     template <class T>
@@ -218,7 +221,9 @@ void bind_model(nb::module_& module) {
         .def(nb::init<const nb::dict&, std::size_t, std::size_t, std::size_t>(), "arrays"_a,
              "n_features"_a, "n_outputs"_a, "value_width"_a)
         .def("unpack", &PackedArrays::unpack, "n_threads"_a,
-             "The arrays of nodes that are not stored in full, as bytes.");
+             "The arrays of nodes that are not stored in full, as bytes.")
+        .def("root_counts", &PackedArrays::root_counts, "Counts of the roots; (n_trees,).")
+        .def("root_weights", &PackedArrays::root_weights, "Weights of the roots; (n_trees,).");
     module.def(
         "apply_link",
         [](const std::string& link, const Array<double>& scores, std::size_t n_outputs,

@@ -37,6 +37,7 @@ NB_MODULE(_ext, module) {
     spinney::bindings::bind_base(module);
     spinney::bindings::bind_data(module);
     spinney::bindings::bind_explain_boxes(module);
+    spinney::bindings::bind_io(module);
     spinney::bindings::bind_losses(module);
     spinney::bindings::bind_ranking(module);
     spinney::bindings::bind_model(module);

@@ -63,10 +63,30 @@ bool all_numbers(const PackedNumbers& floats) {
     return n == 0;
 }
 
+/// Calls add(i, own) for all of them; own is a small number, added to the sum every few times.
+template <class Small, class Add>
+std::uint64_t sum_up(std::size_t first, std::size_t last, const Add& add) {
+    constexpr std::size_t kFew = 240;  // no Small number overflows, and several are added at once
+    std::uint64_t sum = 0;
+    for (; first < last; first += std::min(kFew, last - first)) {
+        Small own = 0;
+        for (std::size_t i = first; i < std::min(first + kFew, last); ++i) add(i, own);
+        sum += own;
+    }
+    return sum;
+}
+
 std::size_t count_rest(const PackedNumbers& codes, std::size_t first, std::size_t last) {
-    std::size_t n = 0;
-    for (std::size_t i = first; i < last; ++i) n += codes.data[i] == kRestCode ? 1 : 0;
-    return n;
+    return sum_up<std::uint8_t>(first, last, [&](std::size_t i, std::uint8_t& own) {
+        own = static_cast<std::uint8_t>(own + (codes.data[i] == kRestCode ? 1 : 0));
+    });
+}
+
+/// What is small; the rest stands apart.
+std::uint64_t sum_codes(const PackedNumbers& codes, std::size_t first, std::size_t last) {
+    return sum_up<std::uint16_t>(first, last, [&](std::size_t i, std::uint16_t& own) {
+        own = static_cast<std::uint16_t>(own + (codes.data[i] == kRestCode ? 0 : codes.data[i]));
+    });
 }
 
 std::size_t count_rest_steps(const PackedNumbers& steps, std::size_t first, std::size_t last) {
@@ -184,7 +204,7 @@ void PackedForest::check_leaves() const {
     require(all_finite(nodes_.value_table), "a value is not a finite number");
     const auto fits = [&](const PackedNumbers& codes, const auto& rest, bool is_full) {
         if (codes.empty() || is_full) return codes.empty() && rest.empty();
-        return codes.bytes == 1 && codes.size == n && count_rest(codes, 0, n) == rest.size();
+        return codes.bytes == 1 && codes.size == n;  // and find_places counts the rest
     };
     require(fits(nodes_.count, nodes_.count_rest, nodes_.has_count()) &&
                 fits(nodes_.weight, nodes_.weight_rest, nodes_.has_weight()),
@@ -237,10 +257,10 @@ void PackedForest::find_places() {
         const std::size_t inner = place.inner + size / 2;
         const std::size_t leaf = place.leaf + size / 2 + 1;
         const std::size_t width = nodes_.value_width;
-        if (!nodes_.count_rest.empty()) {
+        if (!nodes_.count.empty()) {
             place.count_rest += count_rest(nodes_.count, place.leaf, leaf);
         }
-        if (!nodes_.weight_rest.empty()) {
+        if (!nodes_.weight.empty()) {
             place.weight_rest += count_rest(nodes_.weight, place.leaf, leaf);
         }
         if (!nodes_.value_rest.empty()) {
@@ -256,6 +276,49 @@ void PackedForest::find_places() {
         place.inner = inner;
         place.leaf = leaf;
     }
+    require(place.count_rest == nodes_.count_rest.size() &&
+                place.weight_rest == nodes_.weight_rest.size(),
+            "packed counts or weights have the wrong length");
+}
+
+std::vector<std::int64_t> PackedForest::root_counts() const {
+    std::vector<std::int64_t> counts(nodes_.n_trees());
+    for (std::size_t tree = 0; tree < counts.size(); ++tree) {
+        const Place& from = places_[tree];
+        const Place& to = places_[tree + 1];
+        if (nodes_.has_count()) {
+            counts[tree] = nodes_.full_count[static_cast<std::size_t>(nodes_.tree_start[tree])];
+        } else if (nodes_.count.empty()) {
+            counts[tree] = static_cast<std::int64_t>(to.leaf - from.leaf);
+        } else {
+            counts[tree] = static_cast<std::int64_t>(sum_codes(nodes_.count, from.leaf, to.leaf));
+            for (std::size_t i = from.count_rest; i < to.count_rest; ++i) {
+                counts[tree] += nodes_.count_rest[i];
+            }
+        }
+    }
+    return counts;
+}
+
+std::vector<double> PackedForest::root_weights() const {
+    if (!nodes_.has_weight() && nodes_.weight.empty()) {
+        const std::vector<std::int64_t> counts = root_counts();
+        return {counts.begin(), counts.end()};
+    }
+    std::vector<double> weights(nodes_.n_trees());
+    for (std::size_t tree = 0; tree < weights.size(); ++tree) {
+        const Place& from = places_[tree];
+        const Place& to = places_[tree + 1];
+        if (nodes_.has_weight()) {
+            weights[tree] = nodes_.full_weight[static_cast<std::size_t>(nodes_.tree_start[tree])];
+            continue;
+        }
+        weights[tree] = static_cast<double>(sum_codes(nodes_.weight, from.leaf, to.leaf));
+        for (std::size_t i = from.weight_rest; i < to.weight_rest; ++i) {
+            weights[tree] += nodes_.weight_rest[i];
+        }
+    }
+    return weights;
 }
 
 }  // namespace spinney

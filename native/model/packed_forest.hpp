@@ -143,6 +143,11 @@ class PackedForest {
 
     void unpack(const UnpackedNodes& into, int n_threads) const;
 
+    /// Of the roots alone, without unpacking the nodes below them. Weights that are no whole
+    /// numbers are added up in another order: the last digit may be another one.
+    std::vector<std::int64_t> root_counts() const;
+    std::vector<double> root_weights() const;
+
   private:
     /// Where the numbers of a tree begin.
     struct Place {

@@ -22,13 +22,14 @@ FORBIDDEN = {"utils", "helpers", "common", "misc", "core", "basic"}
 NATIVE_FOLDERS = {  # folder: folders it may include
     "base": {"base"},
     "data": {"base", "data"},
+    "io": {"base", "io"},
     "losses": {"base", "losses"},
     "model": {"base", "data", "model"},
     "trees": {"base", "data", "model", "trees"},
     "resampling": {"base", "resampling"},
     "explain": {"base", "data", "model", "explain"},
     "bindings": {
-        *("base", "data", "explain", "losses", "model", "resampling", "trees", "bindings"),
+        *("base", "data", "explain", "io", "losses", "model", "resampling", "trees", "bindings"),
     },
 }
 

@@ -102,6 +102,11 @@ class Boxes:
         A search for the largest difference between two cells of a feature (-1: missing), or of such differences.
         """
 
+def read_file(descriptor: int, size: int, n_threads: int) -> memoryview | None:
+    """
+    The first bytes of an open file, for reading only; None if it has fewer.
+    """
+
 def weigh_rows(margins: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], least: float, step: tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], float, float], factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], counts: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], signs: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], to: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]], n_threads: int) -> tuple[int, int]:
     """
     Weights exp(least - margin) of rows: fills shares, and cells of 30 bits of them with signs; gives the two halves of the exact sum of the shares by their counts. step: whether each row was voted right, and what is added to its margin first, in place, if it was and if it was not. The answers of the step, factors, counts, signs and cells may be empty.
@@ -205,6 +210,12 @@ class PackedForest:
 
     def unpack(self, n_threads: int) -> dict:
         """The arrays of nodes that are not stored in full, as bytes."""
+
+    def root_counts(self) -> NDArray[numpy.int64]:
+        """Counts of the roots; (n_trees,)."""
+
+    def root_weights(self) -> NDArray[numpy.float64]:
+        """Weights of the roots; (n_trees,)."""
 
 def apply_link(link: str, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_outputs: int, n_threads: int) -> NDArray[numpy.float64]:
     """Raw scores, row by row, to predictions; (n_rows, n_predicted)."""

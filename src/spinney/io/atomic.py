@@ -12,9 +12,9 @@ import secrets
 import stat
 from pathlib import Path
 
-import numpy as np
-
+from spinney._native import _ext
 from spinney.errors import InvalidFile
+from spinney.parallelism import available
 
 _BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)  # the first is Windows'
 _NOT_WAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
@@ -81,23 +81,24 @@ def read_bounded(path: str | os.PathLike[str], *, most: int | None = None) -> me
     name = os.fspath(path)
     _check_regular(Path(name).stat(), name)  # before opening, which already acts on some devices
     descriptor = os.open(name, os.O_RDONLY | _BINARY | _NOT_WAITING)
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         status = os.fstat(descriptor)  # again: the name may have changed hands in between
         _check_regular(status, name)
         size = status.st_size
         if most is not None and size > most:
             raise InvalidFile(f"{name!r} has {size} bytes, at most {most} are allowed.")
         try:
-            # NumPy asks for large pages: to fill small ones took longer than to read the file.
-            room = np.empty(size, np.uint8)
+            content = _ext.read_file(descriptor, size, available())
         except (MemoryError, ValueError):
             raise InvalidFile(
                 f"{name!r} has {size} bytes, more than the memory holds. Check that it is a model."
             ) from None
-        if file.readinto(room.data) != size or file.read(1):
+        os.lseek(descriptor, size, os.SEEK_SET)
+        if content is None or os.read(descriptor, 1):
             raise InvalidFile(f"{name!r} changed while it was read. Wait for the writer to finish.")
-    room.flags.writeable = False
-    return room.data
+    finally:
+        os.close(descriptor)
+    return content
 
 
 def _permissions_of_old(target: Path) -> int | None:

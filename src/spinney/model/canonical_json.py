@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import re
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +12,8 @@ Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | 
 
 MAX_JSON_NODES = 100_000
 MAX_JSON_NESTING = 32
+_ODD = re.compile(rb"\\u[dD]|-[0-9]{19}|[0-9]{20}|[eE]\+?[0-9]{3}|NaN|Infinity")
+"""Half a character, a number near the limits or beyond, or none."""
 SMALLEST_INT, LARGEST_INT = -(2**63), 2**64 - 1
 
 
@@ -44,6 +47,14 @@ def json_fault(value: object, where: str, nesting: int) -> str:
             parts = (json_fault(v, f"{where}[{i}]", nesting + 1) for i, v in enumerate(value))
             return next(filter(None, parts), "")
     return f"{where} is a {type(value).__name__}, not a dict, list, str, int, float, bool or None"
+
+
+def parsed_fault(value: object, where: str, text: bytes) -> str:
+    """Say what ``json_fault`` would, of what was parsed from a text of no more than its nesting.
+
+    Looking at every value takes longer than parsing it; few texts have what can be wrong then.
+    """
+    return json_fault(value, where, nesting=1) if _ODD.search(text) else ""
 
 
 def json_extent(text: bytes) -> tuple[int, int]:

@@ -51,9 +51,6 @@ UNPACKED: Mapping[str, str] = {
 """Arrays that packing replaces. The last four but one may stay in full; thresholds have the type
 they had."""
 FULL = ("values", "count", "weight", "gain")
-_LEAF_CODES = ("count", "count_rest", "weight", "weight_rest")
-_REST_CODE = 255
-"""The code of a count or weight that stands apart."""
 MOST_GROWTH = 256
 """Bytes that unpacking may need per byte of a file."""
 
@@ -84,31 +81,17 @@ class PackedArrays(Mapping[str, AnyArray]):
         kind = "<f8" if "threshold_low" in packed else table.dtype.str
         self._types = {**UNPACKED, "threshold": kind}
         self._n_nodes = int(plain["tree_start"][-1])
-        self._leaf_codes = {name: packed[name] for name in _LEAF_CODES if name in packed}
 
     def of_roots(self, name: str) -> AnyArray:
-        """Give the counts or weights of the roots without unpacking the nodes below them.
+        """Give the ``"count"`` or ``"weight"`` of the roots without unpacking the nodes below them.
 
         Of weights that are no whole numbers the last digit may be another one: they are added up in
         another order.
         """
-        starts = self._ready["tree_start"]
-        if name in self._ready:
-            return self._ready[name][starts[:-1]]
-        if name == "weight" and name not in self._leaf_codes:
-            return self.of_roots("count")
-        n_leaves = (np.diff(starts) + 1) // 2
-        codes, rest = (self._leaf_codes.get(part) for part in (name, f"{name}_rest"))
-        if codes is None:
-            return n_leaves
-        first = np.cumsum(n_leaves) - n_leaves
-        if rest is None:
-            return np.add.reduceat(codes, first, dtype=np.int64)
-        sums = np.add.reduceat(codes, first, dtype=rest.dtype)
-        apart = np.flatnonzero(codes == _REST_CODE)
-        tree = np.searchsorted(first, apart, side="right") - 1
-        np.add.at(sums, tree, rest - rest.dtype.type(_REST_CODE))
-        return sums
+        native = self._native
+        if native is None:  # unpacked by now
+            return self._ready[name][self._ready["tree_start"][:-1]]
+        return np.asarray(native.root_counts() if name == "count" else native.root_weights())
 
     def _check_growth(self, plain: Mapping[str, AnyArray], packed: Mapping[str, AnyArray]) -> None:
         """No memory on the word of a file alone."""

@@ -35,6 +35,7 @@ from spinney.model.canonical_json import (
     canonical_json,
     json_extent,
     json_fault,
+    parsed_fault,
 )
 from spinney.model.digest import Digest
 from spinney.typing import AnyArray
@@ -307,7 +308,7 @@ def _parse_header(text: bytes) -> dict[str, Any]:
         _refuse(f"byte {_PREFIX.size + error.start} of the header is not ASCII")
     except json.JSONDecodeError as error:
         _refuse(f"the header is not JSON: {error.msg} at byte {_PREFIX.size + error.pos}")
-    if fault := json_fault(header, "header", nesting=1):
+    if fault := parsed_fault(header, "header", text):
         _refuse(fault)
     if canonical_json(header) != text:
         _refuse("the header is not in its canonical form")

@@ -10,9 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from spinney._native import _ext
 from spinney.errors import InvalidFile
 from spinney.io import atomic
 from spinney.io.atomic import read_bounded, write_atomically
+from spinney.model.tree import freeze
 
 SOURCES = Path(atomic.__file__).parents[2]
 
@@ -187,12 +189,28 @@ def test_too_large_files_are_refused(path, monkeypatch):
     with pytest.raises(InvalidFile, match="3 bytes, at most 2"):
         read_bounded(path, most=2)
 
-    def no_memory(_size, _type):
+    def no_memory(*_args):
         raise MemoryError
 
-    monkeypatch.setattr(np, "empty", no_memory)
+    monkeypatch.setattr(_ext, "read_file", no_memory)
     with pytest.raises(InvalidFile, match="more than the memory holds"):
         read_bounded(path)
+
+
+def test_what_was_read_is_never_copied_because_nobody_can_write_to_it(path):
+    for content in (b"12345678", bytes(5_000_000)):
+        path.write_bytes(content)
+        array = np.frombuffer(read_bounded(path)[4:], np.uint8)
+        assert freeze(array) is array
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            array.flags.writeable = True
+    path.write_bytes(b"")
+    assert read_bounded(path) == b""
+
+
+def test_what_the_system_cannot_read_is_its_error():
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        _ext.read_file(-1, 1, 1)
 
 
 @pytest.mark.parametrize("claimed", [2, 4])

@@ -256,6 +256,7 @@ BAD = {
     "a value that is not finite": setting("value_table", (0, 0), np.inf),
     "a rule that does not exist": setting("rules", 1, 3),
     "a count without its number": setting("count", 0, 255),
+    "a number without its count": replacing("nodes/count_rest", np.full(9, 300, np.int64)),
     "no leaves": dropping("nodes/leaves"),
     "no rules": dropping("nodes/rules"),
     "no trees": dropping("forest/tree_start"),
