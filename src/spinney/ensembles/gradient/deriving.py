@@ -106,6 +106,7 @@ class Deriving:
             return None
         told = _targets(reading), reading.weights
         told = told if offset is None else without_offset(*told, *offset)
+        n_orders = n_orders if encoded else 1  # dates and texts are told alike in every order
         return cls(reading, told, tuple(encoded), parts, spans, texts, seed, n_orders)
 
     @property
