@@ -2,6 +2,7 @@
 #include <initializer_list>
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "native/base/failure.hpp"
 #include "native/base/random.hpp"
@@ -72,6 +73,7 @@ class BoundGrower {
           bins_(bins),
           grower_(training_bins(bins, n_value_bins, categorical, cuts.size(), n_threads, bundling),
                   n_threads) {
+        check_constraints(settings_, cuts_.size());
         if (grower_.bins().has_bundles()) bins_ = {};
     }
     BoundGrower(const SparseBins& bins, const Array<std::int32_t>& n_value_bins,
@@ -83,7 +85,9 @@ class BoundGrower {
           seed_(settings_.seed),
           learning_rate_(learning_rate),
           grower_(training_bins(bins, n_value_bins, categorical, cuts.size(), n_threads, bundling),
-                  n_threads) {}
+                  n_threads) {
+        check_constraints(settings_, cuts_.size());
+    }
 
     /// Derivatives are those of one output behind those of another; the trees have as many values
     /// in a node.
@@ -192,6 +196,23 @@ class BoundGrower {
                                       int n_threads, Bundling bundling) {
         check_features(bins.features.size(), {n_value_bins.size(), categorical.size(), n_cuts});
         return {bins, view(n_value_bins), view(categorical), n_threads, bundling};
+    }
+    /// Growers look constraints up by the numbers of features, and trust them.
+    static void check_constraints(const GradientTreeSettings& settings, std::size_t n_features) {
+        const std::size_t n_signs = settings.monotone.size();
+        if (n_signs != 0 && n_signs != n_features) {
+            throw Failure(FailureKind::kInvalidInput,
+                          "monotone has " + std::to_string(n_signs) + " signs for " +
+                              std::to_string(n_features) + " features: give one per feature");
+        }
+        for (const auto& group : settings.interactions) {
+            for (const std::uint32_t feature : group) {
+                if (feature < n_features) continue;
+                throw Failure(FailureKind::kInvalidInput,
+                              "interactions name feature " + std::to_string(feature) + " of " +
+                                  std::to_string(n_features) + ": give numbers from 0 on");
+            }
+        }
     }
     static void check_features(std::size_t n_features, std::initializer_list<std::size_t> others) {
         for (const std::size_t n : others) {

@@ -1,10 +1,10 @@
 """A loss of boosting that the user wrote: an object with ``value`` and ``gradients``.
 
 Formulas are asked about whole arrays of rows and answer row by row, for rows of weight 1; weights
-are ours. An object that gives second derivatives steps by Newton's rule. One that gives none grows
-trees along the gradient, as if all second derivatives were 1, and every leaf goes to the optimum of
-its rows, as absolute, quantile and Huber loss do; where a row has several raw scores, leaves step
-by minus the mean gradient.
+are ours. An object that gives second derivatives steps by Newton's rule. One that gives none, or
+none but 0, grows trees along the gradient, as if all second derivatives were 1, and every leaf goes
+to the optimum of its rows, as absolute, quantile and Huber loss do; where a row has several raw
+scores, leaves step by minus the mean gradient.
 """
 
 from functools import cached_property
@@ -24,6 +24,9 @@ from spinney.typing import AnyArray, FloatArray
 
 NUMBER_LINKS = ("identity", "log")
 CLASS_LINKS = ("logistic", "double_logistic", "softmax")
+_SCORES_ASKED = np.array(
+    [0.0, 1.0, *(1.0 + sign * 10.0**k for k in range(-6, 4) for sign in (-1, 1))]
+)
 
 
 class CustomLoss(Loss):
@@ -50,11 +53,23 @@ class CustomLoss(Loss):
 
     @cached_property
     def has_hessian(self) -> bool:
-        """Whether second derivatives are given; asked of one row, whose target is 1."""
-        if callable(getattr(self.given, "hessian", None)):
-            return True
-        one = np.zeros((1, self.n_outputs), order="F")
-        return isinstance(self._ask("gradients", np.ones(1), one), tuple)
+        """Whether second derivatives are given, and are not 0 everywhere.
+
+        Asked of rows whose target is 1, at scores near and far. Where all second derivatives are 0,
+        as those of absolute loss, there is no curvature to step by.
+        """
+        scores = np.zeros((len(_SCORES_ASKED), self.n_outputs), order="F")
+        scores[:, 0] = _SCORES_ASKED
+        y = np.ones(len(scores))
+        answer = self._ask("gradients", y, scores)
+        if isinstance(answer, tuple):
+            given = answer[1:]
+        elif callable(getattr(self.given, "hessian", None)):
+            given = (self._ask("hessian", y, scores),)
+        else:
+            return False
+        # What is no array of numbers is refused where it is used.
+        return not all(isinstance(of_rows, np.ndarray) and not of_rows.any() for of_rows in given)
 
     @property
     def has_constant_hessian(self) -> bool:
@@ -74,9 +89,8 @@ class CustomLoss(Loss):
             return self._given_start(y, weights)
         if self.has_order_statistic_leaves:
             around = np.zeros((len(y), 1)) if offset is None else offset
-            guess = link_start(self.link, y, weights)
-            step = leaf_steps(self, (y, around + guess, weights), all_rows(len(y)))
-            return guess + step
+            guess = float(link_start(self.link, y, weights)[0])
+            return leaf_steps(self, (y, around, weights), all_rows(len(y)), guess)
         return best_constant(self, y, weights, offset, self.n_outputs)
 
     def _given_start(self, y: FloatArray, weights: FloatArray | None) -> FloatArray:
@@ -111,7 +125,7 @@ class CustomLoss(Loss):
             hessian = self._ask("hessian", y, scores)
         shape = y.shape if self.n_outputs == 1 else (len(y), self.n_outputs)
         first = self._numbers(answer, shape, "gradients").reshape(len(y), -1)
-        if hessian is None:
+        if hessian is None or not self.has_hessian:
             return first, None
         second = self._numbers(hessian, shape, "hessian").reshape(len(y), -1)
         return first, second

@@ -10,20 +10,26 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from spinney.data.fixed_point import exact_sum, exact_sums, exact_total
+from spinney.data.fixed_point import exact_sum, exact_sums, exact_total, fixed_weights
 from spinney.losses.node_rows import RowsOfNodes
 from spinney.losses.starts import link_start, weighted_mean
-from spinney.typing import FloatArray
+from spinney.typing import AnyArray, FloatArray, IntArray
 
 _MOST_STEPS = 100
 _FLAT = 1e-6
 """A mean gradient of so small a part of their root mean square is none."""
 _MOST_DOUBLINGS = 60
-_HALVINGS = 50
+_HALVINGS = 60
+_FIRST_STEP = 2.0**-20
+_LITTLE = 2.0**-30
+_LEVEL = 2.0**-40
+"""A sum of so small a part of what it is a sum of is 0: levels of quantiles are rounded."""
 
 
 class SlopedLoss(Protocol):
     """A loss that tells derivatives in full precision."""
+
+    link: str
 
     def slopes(self, y: FloatArray, scores: FloatArray) -> tuple[FloatArray, FloatArray | None]:
         """First and second derivatives; (n_rows, n_outputs), and none or so."""
@@ -107,17 +113,21 @@ def leaf_steps(
     loss: SlopedLoss,
     rows: tuple[FloatArray, FloatArray, FloatArray | None],
     node_rows: RowsOfNodes,
+    begin: float = 0.0,
 ) -> FloatArray:
     """Find of each leaf the step at which the sum of gradients changes its sign.
 
-    Steps are doubled until it does, and the interval is then halved. Of a loss that is not convex
-    it is the first such place that doubling finds; where there is none, the leaf stays at 0.
+    Steps are doubled until it does, and the interval is then halved. Where the sum is 0 all along
+    an interval, as that of absolute loss of an even number of rows, the step is its middle. Of a
+    loss that is not convex it is the first such place that doubling finds; where there is none, the
+    leaf stays where it begins. Inner nodes get the weighted mean of the leaves below.
 
     Parameters
     ----------
     loss : of one score per row
     rows : y, scores (n_rows, 1) and weights or None, of all rows
     node_rows : the rows of each node
+    begin : step that the search begins at
     """
     y, scores, weights = rows
     first, last = np.asarray(node_rows.first), np.asarray(node_rows.last)
@@ -126,29 +136,111 @@ def leaf_steps(
     chosen = node_rows.rows
     y, scores = y[chosen], scores[chosen]
     counts = np.ones(len(y)) if weights is None else weights[chosen]
+    totals = exact_sums(counts, np.ones(len(y)), starts)
+    residuals = y - scores[:, 0] if loss.link == "identity" else None
 
-    def slope_at(steps: FloatArray) -> FloatArray:
-        moved = scores + np.repeat(steps, lengths)[:, np.newaxis]
-        gradients = loss.slopes(y, moved)[0][:, 0]
-        return exact_sums(counts, gradients, starts)
+    def side_at(steps: FloatArray) -> FloatArray:
+        of_rows = np.repeat(steps, lengths)
+        moved = scores[:, 0] + of_rows if residuals is None else _beyond(y, of_rows - residuals)
+        gradients = loss.slopes(y, moved[:, np.newaxis])[0][:, 0]
+        slopes = exact_sums(counts, gradients, starts)
+        sizes = np.abs(gradients)
+        is_level = np.abs(slopes) <= _LEVEL * np.maximum.reduceat(sizes, starts) * totals
+        if is_level.any():
+            is_level = np.abs(slopes) <= _LEVEL * exact_sums(counts, sizes, starts)
+        return np.where(is_level, 0.0, np.sign(slopes))
 
-    found = _sign_changes(slope_at, np.zeros(len(starts)))
+    def settled(edge: FloatArray, other: FloatArray) -> tuple[FloatArray, AnyArray]:
+        if residuals is None:
+            return edge, np.zeros(len(edge), bool)
+        return _at_residuals(edge, other, residuals, lengths)
+
+    low, high = _level_part(side_at, np.full(len(starts), begin), settled)
     values = np.empty(len(first))
-    values[is_leaf] = found
-    weight = exact_sums(counts, np.ones(len(y)), starts)
-    for node in np.flatnonzero(~is_leaf):
-        below = (starts >= first[node]) & (starts < last[node])
-        values[node] = np.sum(weight[below] * found[below]) / np.sum(weight[below])
+    values[is_leaf] = (low + high) / 2
+    integers = np.ones(len(y), np.int64)
+    if weights is not None:
+        integers = fixed_weights(weights, bits=62)[0][chosen]
+    _average_inner_nodes(values, is_leaf, node_rows, integers)
     return values
 
 
-def _sign_changes(slope_at: Callable[[FloatArray], FloatArray], zero: FloatArray) -> FloatArray:
-    slope = slope_at(zero)
-    direction = -np.sign(slope)
-    near, far = zero.copy(), np.full_like(zero, 2.0**-20)
+def _beyond(y: FloatArray, apart: FloatArray) -> FloatArray:
+    """Add to targets, never so little that a score on one side of its target ends on it.
+
+    Formulas with a kink at the target are told the side that the step is on, to the last bit.
+    """
+    scores = y + apart
+    next_to_it = np.nextafter(y, np.where(apart > 0.0, np.inf, -np.inf))
+    return np.where((scores == y) & (apart != 0.0), next_to_it, scores)
+
+
+def _average_inner_nodes(
+    values: FloatArray, is_leaf: AnyArray, node_rows: RowsOfNodes, integers: IntArray
+) -> None:
+    """Give inner nodes the mean of their children, as the native optima of leaves do."""
+    first, last = np.asarray(node_rows.first), np.asarray(node_rows.last)
+    passed = np.concatenate([[0], np.cumsum(integers)])
+    weights = passed[last] - passed[first]
+    top: dict[int, int] = {}  # where a finished subtree begins: its root, the topmost so far
+    for node in range(len(values) - 1, -1, -1):
+        if not is_leaf[node]:
+            left = node + 1
+            other = top[int(last[left])]
+            share = float(weights[other]) / float(weights[node])
+            values[node] = values[left] * (1.0 - share) + values[other] * share
+        top[int(first[node])] = node
+
+
+def _level_part(
+    side_at: Callable[[FloatArray], FloatArray],
+    begin: FloatArray,
+    settled: Callable[[FloatArray, FloatArray], tuple[FloatArray, AnyArray]],
+) -> tuple[FloatArray, FloatArray]:
+    """Find between which places the slope is neither below 0 nor above; often they are one.
+
+    ``settled`` chooses a place between two that halving ended with, the former sooner, and tells
+    whether there is a kink.
+    """
+    direction = -side_at(begin)
+    before, near = _edge(side_at, begin, direction, through_level=False)
+    is_level = side_at(near) == 0.0
+    further = np.where(direction == 0.0, 1.0, direction)
+    little = np.maximum(np.abs(near), _FIRST_STEP) * _LITTLE
+    first, is_kink = settled(near, before)
+    # Where a formula without kinks has a sign a little further, there is no interval.
+    is_level &= (direction == 0.0) | is_kink | (side_at(near + further * little) == 0.0)
+    if not is_level.any():
+        return first, first
+    far, _ = settled(*_edge(side_at, near, np.where(is_level, further, 0.0), through_level=True))
+    both = is_level & (direction == 0.0)
+    back, _ = settled(*_edge(side_at, near, np.where(both, -1.0, 0.0), through_level=True))
+    first = np.where(both, back, first)
+    far = np.where(is_level, far, first)
+    return np.minimum(first, far), np.maximum(first, far)
+
+
+def _edge(
+    side_at: Callable[[FloatArray], FloatArray],
+    begin: FloatArray,
+    direction: FloatArray,
+    *,
+    through_level: bool,
+) -> tuple[FloatArray, FloatArray]:
+    """Go on while the slope leads further, or is level if that is gone through.
+
+    Returns the last place from which it goes on, and the first from which it does not; both are
+    where it began if there is no end.
+    """
+
+    def goes_on_at(distance: FloatArray) -> AnyArray:
+        side = side_at(begin + direction * distance) * direction
+        return (side <= 0.0) if through_level else (side < 0.0)
+
+    near, far = np.zeros_like(begin), np.full_like(begin, _FIRST_STEP)
     is_open = direction != 0.0
     for _ in range(_MOST_DOUBLINGS):
-        goes_on = is_open & (slope_at(direction * far) * direction < 0.0)
+        goes_on = is_open & goes_on_at(far)
         if not goes_on.any():
             break
         near = np.where(goes_on, far, near)
@@ -158,8 +250,26 @@ def _sign_changes(slope_at: Callable[[FloatArray], FloatArray], zero: FloatArray
         near = np.where(goes_on, 0.0, near)
     for _ in range(_HALVINGS):
         middle = (near + far) / 2
-        goes_on = slope_at(direction * middle) * direction < 0.0
-        near, far = np.where(goes_on, middle, near), np.where(goes_on, far, middle)
-        if np.all(far - near <= 2.0**-44 * far):
+        places = [begin + direction * distance for distance in (near, middle, far)]
+        if np.all((places[0] == places[1]) | (places[1] == places[2])):
             break
-    return direction * far
+        goes_on = goes_on_at(middle)
+        near, far = np.where(goes_on, middle, near), np.where(goes_on, far, middle)
+    return begin + direction * near, begin + direction * far
+
+
+def _at_residuals(
+    edges: FloatArray, others: FloatArray, residuals: FloatArray, lengths: AnyArray
+) -> tuple[FloatArray, AnyArray]:
+    """Move edges onto the residual of their leaf that lies between them and the other end.
+
+    Formulas of residuals have their kinks there, and halving cannot hit them.
+    """
+    starts = np.cumsum(lengths) - lengths
+    low, high = (np.repeat(end(edges, others), lengths) for end in (np.minimum, np.maximum))
+    apart = np.abs(residuals - np.repeat(edges, lengths))
+    apart = np.where((residuals >= low) & (residuals <= high), apart, np.inf)
+    least = np.minimum.reduceat(apart, starts)
+    nearest = np.where(apart == np.repeat(least, lengths), residuals, np.inf)
+    is_there = np.isfinite(least)
+    return np.where(is_there, np.minimum.reduceat(nearest, starts), edges), is_there

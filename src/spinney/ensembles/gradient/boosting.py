@@ -22,7 +22,7 @@ from spinney.ensembles.gradient.automatic import (
     may_divide_rows,
 )
 from spinney.ensembles.gradient.callbacks import Callback, read_callbacks
-from spinney.ensembles.gradient.deriving import Deriving, settings_for
+from spinney.ensembles.gradient.deriving import Deriving
 from spinney.ensembles.gradient.fold_curve import FoldCurve, race_of_folds, rows_of_folds
 from spinney.ensembles.gradient.given import Given, stops_by_folds
 from spinney.ensembles.gradient.offsets import check_same_offset
@@ -178,7 +178,6 @@ class GradientBoosting(BoostedAnswers):
             reading, held_out, derived, others = deriving.apply(held_out)
             rows = replace(arrange_rows(reading, factors, held_out, intake, offset), **derived)
             told = with_orders(rows, others, intake.n_threads)
-            settings = settings_for(settings, derived["derivation"])
         loss = given.loss_over(loss, rows, intake.n_threads)
         if not settings.leaves_count_rows:
             warn_of_small_weights(rows, settings.tree.min_samples_leaf)

@@ -25,7 +25,6 @@ from spinney.ensembles.gradient.labels import class_indicators
 from spinney.ensembles.gradient.offsets import without_offset
 from spinney.ensembles.gradient.orders import with_orders
 from spinney.ensembles.gradient.reading_texts import TextColumn
-from spinney.ensembles.gradient.rounds import RoundSettings
 from spinney.ensembles.gradient.rows import BoostingRows, HeldOut
 from spinney.errors import InvalidInput, InvalidParameter, nearest_names, shorten
 from spinney.trees.gradient import GradientTreeSettings
@@ -107,6 +106,7 @@ class Deriving:
             return None
         told = _targets(reading), reading.weights
         told = told if offset is None else without_offset(*told, *offset)
+        n_orders = n_orders if encoded else 1  # dates and texts are told alike in every order
         return cls(reading, told, tuple(encoded), parts, spans, texts, seed, n_orders)
 
     @property
@@ -330,15 +330,22 @@ def _told_alone(table: Table, told: Told, order: int, rows: AnyArray) -> Table:
     return Table(len(rows), columns, names_given=table.names_given)
 
 
-def settings_for(settings: RoundSettings, derivation: Derivation) -> RoundSettings:
-    """Give the settings of rounds in terms of derived features."""
-    _refuse_parted(derivation, settings.tree.interactions)
-    tree = replace(
-        settings.tree,
-        monotone=derivation.signs(settings.tree.monotone),
-        interactions=derivation.groups(settings.tree.interactions),
+def tree_settings_for(
+    settings: GradientTreeSettings, derivation: Derivation | None
+) -> GradientTreeSettings:
+    """Lay constraints out over the features that trees split on.
+
+    Every fold derives features of its own, and not as many as others: constraints are laid out
+    where trees are grown, never before.
+    """
+    if derivation is None:
+        return settings
+    _refuse_parted(derivation, settings.interactions)
+    return replace(
+        settings,
+        monotone=derivation.signs(settings.monotone),
+        interactions=derivation.groups(settings.interactions),
     )
-    return replace(settings, tree=tree)
 
 
 def _refuse_parted(derivation: Derivation, groups: Sequence[Sequence[int]] | None) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spinney.ensembles.gradient.deriving import tree_settings_for
 from spinney.ensembles.gradient.dropout import Dropout
 from spinney.ensembles.gradient.rows import BoostingRows
 from spinney.ensembles.gradient.stopping import Watch
@@ -34,6 +35,7 @@ class RoundSettings:
     sampling: RowSampling
     dropout: Dropout
     tree: GradientTreeSettings
+    """In terms of the features of the user; a booster lays constraints out over derived ones."""
     exact_steps: bool
     """Whether leaves with a formula for their optimum take it, in place of Newton's step."""
     leaves_count_rows: bool
@@ -81,7 +83,7 @@ class Booster:
         changes_leaves = loss.has_order_statistic_leaves or self._by_formula
         self._grower = GradientGrower(
             rows.binned,
-            settings.tree,
+            tree_settings_for(settings.tree, rows.derivation),
             *_weights_and_factors(rows, settings),
             learning_rate=1.0 if changes_leaves else settings.learning_rate,
             seed=settings.seed,

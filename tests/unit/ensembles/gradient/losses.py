@@ -44,6 +44,70 @@ class Huber:
         return np.clip(raw - y, -1.0, 1.0)
 
 
+class Absolute:
+    """Of an even number of rows every constant between the middle two is as good."""
+
+    def value(self, y, raw):
+        return np.abs(raw - y)
+
+    def gradients(self, y, raw):
+        return np.sign(raw - y)
+
+
+class AbsoluteWithHessian(Absolute):
+    """The same, by somebody who gives the second derivative that it has."""
+
+    def gradients(self, y, raw):
+        return np.sign(raw - y), np.zeros_like(raw)
+
+
+class Quantile:
+    def __init__(self, level):
+        self.level = level
+
+    def value(self, y, raw):
+        return np.maximum(self.level * (y - raw), (self.level - 1) * (y - raw))
+
+    def gradients(self, y, raw):
+        return np.where(y >= raw, -self.level, 1 - self.level)
+
+
+class Gamma:
+    link = "log"
+
+    def value(self, y, raw):
+        return raw + y * np.exp(-raw)
+
+    def gradients(self, y, raw):
+        return 1 - y * np.exp(-raw), y * np.exp(-raw)
+
+
+class Tweedie:
+    """With the power 1.5."""
+
+    link = "log"
+
+    def value(self, y, raw):
+        return 2 * np.exp(raw / 2) + 2 * y * np.exp(-raw / 2)
+
+    def gradients(self, y, raw):
+        up, down = np.exp(raw / 2), y * np.exp(-raw / 2)
+        return up - down, (up + down) / 2
+
+
+class Exponential:
+    """Of two classes, whose score is half the log-odds."""
+
+    link = "double_logistic"
+
+    def value(self, y, raw):
+        return np.exp(np.where(y > 0, -raw, raw))
+
+    def gradients(self, y, raw):
+        sizes = self.value(y, raw)
+        return np.where(y > 0, -sizes, sizes), sizes
+
+
 class Multinomial:
     def shares(self, raw):
         p = np.exp(raw - raw.max(axis=1, keepdims=True))

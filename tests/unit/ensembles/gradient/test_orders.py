@@ -1,11 +1,14 @@
 """Rounds that take turns with orders, against sums that are kept apart order by order."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from tests.unit.ensembles.gradient.towns import booster, table
+from tests.unit.ensembles.gradient.reviews import reviews
+from tests.unit.ensembles.gradient.towns import booster, table, values_of
 
 from spinney.data.binning import BinnedTable, Binner
 from spinney.ensembles.fitting import read_rows
+from spinney.ensembles.gradient import rounds
 from spinney.ensembles.gradient.deriving import Deriving
 from spinney.ensembles.gradient.orders import N_ORDERS, with_orders
 from spinney.ensembles.gradient.rows import arrange_rows
@@ -48,7 +51,7 @@ def test_counts_and_what_is_no_statistic_are_the_same_in_every_order():
     rows, others = arranged()
     names = [column.name for column in rows.tables[0].columns]
     for place, name in enumerate(names):
-        columns = [t.columns[place].values for t in (*rows.tables, *others)]
+        columns = [values_of(t.columns[place]) for t in (*rows.tables, *others)]
         alike = [np.array_equal(columns[0], other) for other in columns[1:]]
         assert not any(alike) if "(target" in name else all(alike)
 
@@ -117,6 +120,24 @@ def test_a_callable_scorer_of_training_rows_sees_each_once():
 
     booster(early_stopping=True, validation_fraction=None, scoring=scorer, max_iter=3).fit(X, y)
     assert set(seen) == {(700, 700)}
+
+
+@pytest.mark.parametrize(
+    ("column", "n_orders"), [("when", 1), ("review", 1), ("town", N_ORDERS), ("size", 1)]
+)
+def test_rows_stand_in_several_orders_only_beside_statistics(column, n_orders, monkeypatch):
+    X, y = table(900)
+    when = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(900), unit="h")
+    X = X.assign(when=when, review=reviews(900)[0]["review"])[[column]]
+    n_rows, booster_of = [], rounds.Booster.__init__
+
+    def watching(self, rows, *more):
+        n_rows.append((rows.n_rows, len(rows.orders)))
+        booster_of(self, rows, *more)
+
+    monkeypatch.setattr(rounds.Booster, "__init__", watching)
+    booster(max_iter=2).fit(X, y)
+    assert n_rows == [(900 * n_orders, n_orders if n_orders > 1 else 0)]
 
 
 def test_ranking_and_tables_without_statistics_have_one_order():

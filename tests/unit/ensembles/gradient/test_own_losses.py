@@ -23,23 +23,43 @@ WEIGHTS = {
     "whole": RNG.integers(0, 4, 500),
     "fractional": RNG.gamma(2.0, 0.5, 500),
 }
+R, C = GradientBoostingRegressor, GradientBoostingClassifier
 TASKS = {  # loss of the user; estimator of the built-in one; target
-    "squared": (losses.Squared(), GradientBoostingRegressor(), SCORE),
-    "logistic": (losses.Logistic(), GradientBoostingClassifier(), SCORE > 0),
-    "poisson": (
-        losses.Poisson(),
-        GradientBoostingRegressor(loss="poisson", leaf_steps="newton"),
-        COUNTS,
-    ),
-    "multinomial": (losses.Multinomial(), GradientBoostingClassifier(), CLASSES),
-    "huber": (losses.Huber(), GradientBoostingRegressor(loss="huber"), SCORE),
+    "squared": (losses.Squared(), R(), SCORE),
+    "absolute": (losses.Absolute(), R(loss="absolute"), SCORE),
+    "absolute, zero hessian": (losses.AbsoluteWithHessian(), R(loss="absolute"), SCORE),
+    "absolute, few targets": (losses.Absolute(), R(loss="absolute"), CLASSES),
+    "median": (losses.Quantile(0.5), R(loss="quantile", quantile=0.5), SCORE),
+    "low quantile": (losses.Quantile(0.3), R(loss="quantile", quantile=0.3), SCORE),
+    "high quantile": (losses.Quantile(0.9), R(loss="quantile", quantile=0.9), CLASSES),
+    "huber": (losses.Huber(), R(loss="huber"), SCORE),
+    "poisson": (losses.Poisson(), R(loss="poisson", leaf_steps="newton"), COUNTS),
+    "gamma": (losses.Gamma(), R(loss="gamma", leaf_steps="newton"), COUNTS + 0.5),
+    "tweedie": (losses.Tweedie(), R(loss="tweedie", leaf_steps="newton"), COUNTS),
+    "logistic": (losses.Logistic(), C(), SCORE > 0),
+    "exponential": (losses.Exponential(), C(loss="exponential"), SCORE > 0),
+    "multinomial": (losses.Multinomial(), C(), CLASSES),
 }
+SAME_ARITHMETIC = ("squared", "absolute", "median", "low quantile", "high quantile")
+"""Beginnings of tasks: of the others sums or exponentials are rounded elsewhere."""
 
 
 def pair(task, **params):
     loss, built_in, y = TASKS[task]
-    built_in = clone(built_in).set_params(max_iter=30, **params)
+    built_in = clone(built_in).set_params(max_iter=12, **params)
     return built_in, clone(built_in).set_params(loss=loss), y
+
+
+def assert_same_model(task, built_in, own):
+    if task.startswith(SAME_ARITHMETIC):
+        assert own.model_ == built_in.model_
+        return
+    expected, found = built_in.model_.arrays, own.model_.arrays
+    for name in ("feature", "threshold", "right", "missing_left", "count", "weight"):
+        assert np.array_equal(found[name], expected[name]), name
+    assert np.allclose(found["values"], expected["values"], rtol=1e-5, atol=1e-7)
+    assert np.allclose(found["baseline"], expected["baseline"], rtol=1e-9)
+    assert np.allclose(own.predict(X), built_in.predict(X), rtol=1e-5)
 
 
 @pytest.mark.parametrize("weighting", WEIGHTS)
@@ -48,14 +68,44 @@ def test_the_same_formula_gives_the_same_model(task, weighting):
     built_in, own, y = pair(task)
     for model in (built_in, own):
         model.fit(X, y, WEIGHTS[weighting])
-    expected, found = built_in.model_.arrays, own.model_.arrays
-    if task == "squared":  # the same arithmetic
-        assert own.model_ == built_in.model_
-    for name in ("feature", "threshold", "right", "missing_left", "count", "weight"):
-        assert np.array_equal(found[name], expected[name]), name
-    assert np.allclose(found["values"], expected["values"], rtol=1e-5, atol=1e-7)
-    assert np.allclose(found["baseline"], expected["baseline"], rtol=1e-9)
-    assert np.allclose(own.predict(X), built_in.predict(X), rtol=1e-5)
+    assert_same_model(task, built_in, own)
+
+
+OPTIONS = {
+    "sampled": {"subsample": 0.6},
+    "smoothed": {"path_smoothing": 5.0, "max_delta_step": 0.4},
+    "monotone": {"monotonic_cst": [1, 0, 0, 0], "prune_gain": 0.5},
+    "dropped": {"dropout": 0.3, "growth": "symmetric"},
+    "large steps": {"learning_rate": 1.0, "l1_regularization": 0.5, "l2_regularization": 2.0},
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("task", [task for task in TASKS if task != "multinomial"])
+def test_so_it_does_with_other_parameters(task, option):
+    built_in, own, y = pair(task, random_state=2, **OPTIONS[option])
+    for model in (built_in, own):
+        model.fit(X, y, WEIGHTS["whole"])
+    assert_same_model(task, built_in, own)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_so_it_does_on_top_of_an_offset(task):
+    built_in, own, y = pair(task)
+    offset = 0.3 * X[:, 1] if task != "multinomial" else np.outer(X[:, 1], [0.3, 0.0, -0.2])
+    for model in (built_in, own):
+        model.fit(X, y, offset=offset)
+    assert own.n_iter_ == built_in.n_iter_
+    assert np.allclose(own.predict(X, offset=offset), built_in.predict(X, offset=offset), rtol=1e-4)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+@pytest.mark.parametrize("task", ["absolute", "low quantile"])
+def test_so_it_does_for_targets_of_any_size(task, scale):
+    built_in, own, y = pair(task)
+    for model in (built_in, own):
+        model.fit(X, (y + 7.0) * scale)
+    assert_same_model(task, built_in, own)
 
 
 @pytest.mark.parametrize("task", ["squared", "logistic", "poisson", "multinomial"])
