@@ -116,8 +116,9 @@ def bootstrap(
         (m out of n, subsampling), ``DrawSimulated`` (from a model).
     method : how to make the interval
         "percentile", "basic", "bca", "studentised", "normal". None is "bca" where rows or groups
-        are drawn, "basic" where fewer rows are, and "percentile" for other draws. Where BCa is not defined, as when all
-        resamples agree, percentiles stand in and ``method`` of the result says so.
+        are drawn, "basic" where fewer rows are, and "percentile" for other draws. Where BCa is not
+        defined, as when all resamples agree, percentiles stand in and ``method`` of the result
+        says so.
     level : coverage aimed at
     n_resamples : how many to draw
     error : for "studentised", takes the arrays and gives the standard error of the statistic

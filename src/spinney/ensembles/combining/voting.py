@@ -34,6 +34,9 @@ class Voting(TransformerMixin, Combination):
     n_jobs: Any
     verbose: Any
 
+    def _followed(self) -> tuple[str, ...]:
+        return "weights", "voting", "aggregation"
+
     def fit_transform(self, X: TableLike, y: Any = None, **fit_params: Any) -> Any:
         """Fit, and give what the members say of the same rows."""
         return self.fit(X, y, **fit_params).transform(X)
