@@ -10,7 +10,7 @@ from sklearn.utils import _safe_indexing
 from spinney.data.schema import FeatureSchema
 from spinney.data.target import Target
 from spinney.errors import CannotSave, InvalidInput
-from spinney.model.answers import as_members_take, member_answers
+from spinney.model.answers import as_members_take, check_rows, member_answers
 from spinney.model.median import weighted_medians
 from spinney.model.model import Model, Policy, State
 from spinney.typing import AnyArray, FloatArray, TableLike
@@ -115,6 +115,7 @@ def ask_member(
         form = FORMS[question.aggregation]
         return member_answers(member, own, target.classes, form, question.given)
     numbers = np.atleast_1d(np.asarray(member.predict(own, **question.given), np.float64))
+    check_rows(member, "predict", numbers, own)
     numbers = numbers.reshape(len(numbers), -1)
     if numbers.shape[1] != target.n_outputs or not np.isfinite(numbers).all():
         raise InvalidInput(

@@ -116,8 +116,9 @@ def bootstrap(
         (m out of n, subsampling), ``DrawSimulated`` (from a model).
     method : how to make the interval
         "percentile", "basic", "bca", "studentised", "normal". None is "bca" where rows or groups
-        are drawn, and "percentile" for all other draws. Where BCa is not defined, as when all
-        resamples agree, percentiles stand in and ``method`` of the result says so.
+        are drawn, "basic" where fewer rows are, and "percentile" for other draws. Where BCa is not
+        defined, as when all resamples agree, percentiles stand in and ``method`` of the result
+        says so.
     level : coverage aimed at
     n_resamples : how many to draw
     error : for "studentised", takes the arrays and gives the standard error of the statistic
@@ -252,7 +253,7 @@ class _Outcome:
 
 def _read_method(method: str | None, resamples: Resamples) -> str:
     if method is None:
-        return "bca" if resamples.units else "percentile"
+        return "bca" if resamples.units else resamples.usual_method
     if method not in METHODS:
         raise InvalidParameter(
             f"method={method!r}: expected 'percentile', 'basic', 'bca', 'studentised' or 'normal'."

@@ -73,7 +73,8 @@ class DrawFewer(Draw):
     """Fewer rows than there are: right for some statistics where as many rows are not.
 
     Errors and intervals are scaled back to the size of the data: by (m / n) ** rate with
-    replacement and by (m / (n - m)) ** rate without, and biases by m / n and m / (n - m).
+    replacement and by (m / (n - m)) ** rate without, and biases by m / n and m / (n - m). Intervals
+    are "basic" ones as a default: of maxima and their like percentiles cover nothing.
 
     Parameters
     ----------

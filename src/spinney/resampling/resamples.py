@@ -47,6 +47,9 @@ class Units:
 class Resamples(abc.ABC):
     """Some number of resamples of given arrays."""
 
+    usual_method = "percentile"
+    """How intervals are made if nobody says, and there are no units for BCa."""
+
     def __init__(self, arrays: Arrays) -> None:
         self.arrays = arrays
 
@@ -200,6 +203,9 @@ class BalancedResamples(RowResamples):
 
 class FewerResamples(IndexResamples):
     """Other numbers of rows than there are, with or without replacement."""
+
+    usual_method = "basic"
+    """Percentiles never cover the largest of uniform numbers: all resamples stay below it."""
 
     def __init__(self, arrays: Arrays, size: int, replace: bool, rate: float, seed: int) -> None:
         super().__init__(arrays)

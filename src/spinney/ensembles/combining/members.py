@@ -14,6 +14,7 @@ from spinney.ensembles.forests.random_forest import RandomForestClassifier, Rand
 from spinney.ensembles.gradient.classifier import GradientBoostingClassifier
 from spinney.ensembles.gradient.regressor import GradientBoostingRegressor
 from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter, shorten
+from spinney.model.answers import check_rows
 from spinney.typing import AnyArray, FloatArray
 
 Members = Sequence[tuple[str, Any]]
@@ -154,6 +155,32 @@ def method_of(name: str, member: Any, wanted: str) -> str:
     )
 
 
+def heard(member: Any, method: str, X: Any) -> AnyArray:
+    """Ask a fitted member that votes: for one answer to each row, or for shares of classes."""
+    said = np.asarray(getattr(member, method)(X))
+    check_said(member, method, said, X)
+    if method == "predict" and said.ndim > 1:
+        if said.size != len(said):
+            raise InvalidInput(
+                f"{type(member).__name__}.predict gave an array of shape {said.shape}; expected "
+                "one answer for each row. Correct the member, or leave it out."
+            )
+        said = said.reshape(-1)
+    return said
+
+
+def check_said(member: Any, method: str, said: AnyArray, X: Any) -> None:
+    """Refuse what is not an answer for each row, and numbers that are not finite."""
+    check_rows(member, method, said, X)
+    if said.dtype.kind == "f" and not np.isfinite(said).all():
+        odd = np.flatnonzero(~np.isfinite(said.reshape(len(said), -1)).all(axis=1))
+        raise InvalidInput(
+            f"{type(member).__name__}.{method} gave {said[odd[0]].tolist()} for row {odd[0]}, and "
+            f"something that is not finite for {len(odd)} of {len(said)} rows; expected finite "
+            "numbers. Correct the member, or leave it out."
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
     """How answers of members become columns of numbers."""
@@ -167,6 +194,7 @@ class Answers:
         if isinstance(said, list):  # several labels: shares of each label's classes
             return np.hstack([np.asarray(one, np.float64)[:, 1:] for one in said])
         said = np.asarray(said)
+        check_said(member, method, said, X)
         if self.classes is None:
             return _as_columns(said.astype(np.float64))
         if method == "predict_proba":
@@ -181,6 +209,12 @@ class Answers:
         """Put shares in the order of all classes; a class that a member never saw gets 0."""
         classes = np.asarray(self.classes)
         known = np.asarray(getattr(member, "classes_", classes))
+        if said.ndim != 2 or said.shape[1] != len(known):
+            raise InvalidInput(
+                f"{type(member).__name__}.predict_proba gave an array of the shape {said.shape} "
+                f"for {len(known)} classes; expected a column for each. Correct the member, or "
+                "leave it out."
+            )
         if np.array_equal(known, classes):
             return np.asarray(said, np.float64)
         places = np.searchsorted(classes, known).clip(max=len(classes) - 1)

@@ -81,6 +81,11 @@ class Stacking(TransformerMixin, FiledStack):
         final = self._make_final(len(present(members)))
         said = self._hear(given, members)
         self._n_feature_outs = [columns.shape[1] for columns in said.columns]
+        if isinstance(final, PoolRegressor) and sum(self._n_feature_outs) > len(said.columns):
+            raise InvalidInput(
+                f"Members answer with {self._n_feature_outs} numbers per row, and each has one "
+                "weight: expected one number of each. Give final_estimator another regressor."
+            )
         rows = said.rows
         columns = said.columns if rows is None else [own[rows] for own in said.columns]
         meta = self._joined(columns, given.rows.X, rows)

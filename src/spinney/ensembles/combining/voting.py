@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from spinney.ensembles.combining.combination import MEMBERS_RULE, Combination, Given
 from spinney.ensembles.combining.jobs import as_asked, run_jobs
-from spinney.ensembles.combining.members import Answers, present, read_members
+from spinney.ensembles.combining.members import Answers, heard, present, read_members
 from spinney.ensembles.combining.pools import NUMBER_RULES, SHARE_RULES, pool_numbers, pool_shares
 from spinney.ensembles.combining.state import check_members_tell_codes
 from spinney.ensembles.combining.targets import read_classes, read_column
@@ -33,6 +33,9 @@ class Voting(TransformerMixin, Combination):
     weights: Any
     n_jobs: Any
     verbose: Any
+
+    def _followed(self) -> tuple[str, ...]:
+        return "weights", "voting", "aggregation"
 
     def fit_transform(self, X: TableLike, y: Any = None, **fit_params: Any) -> Any:
         """Fit, and give what the members say of the same rows."""
@@ -79,7 +82,8 @@ class Voting(TransformerMixin, Combination):
 
     def _predicted(self, X: TableLike) -> AnyArray:
         """Ask for labels or numbers; (n_members, n_rows)."""
-        return np.asarray([member.predict(as_asked(member, X)) for member in self.estimators_])
+        said = [heard(member, "predict", as_asked(member, X)) for member in self.estimators_]
+        return np.asarray(said)
 
     def _voter_names(self) -> list[str]:
         return [
@@ -242,7 +246,7 @@ class VotingClassifier(ClassifierMixin, Voting):
         answers = Answers(np.arange(len(self.classes_)))
         return np.asarray(
             [
-                answers.shares(member, member.predict_proba(as_asked(member, X)))
+                answers.shares(member, heard(member, "predict_proba", as_asked(member, X)))
                 for member in self.estimators_
             ]
         )

@@ -139,6 +139,9 @@ class WeightedVote(Combination):
     def _equal(self, n_members: int) -> FloatArray:
         """Give the weights of members that count alike."""
 
+    def _followed(self) -> tuple[str, ...]:
+        return ("vote",)
+
     def _panel(self) -> tuple[list[Any], FloatArray]:
         """Give members and weights; a vote of fitted members by given weights needs no ``fit``."""
         if hasattr(self, "estimators_"):

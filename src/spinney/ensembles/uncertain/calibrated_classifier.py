@@ -146,6 +146,7 @@ class CalibratedClassifier(ClassifierMixin, Calibratable, Around):
         self._check_base(base)
         rows = self._read((X, y, sample_weight), (groups, time))
         cv, seed = self._folds_wanted(5), seed_from(self.random_state)
+        self._fitted_by = self.method
         if isinstance(cv, str):
             self.classes_ = self._classes_of_fitted(base, rows)
             self.members_ = [base]
@@ -191,7 +192,7 @@ class CalibratedClassifier(ClassifierMixin, Calibratable, Around):
 
     def predict_proba(self, X: TableLike) -> FloatArray:
         """Calibrated probability of each class; (n_rows, n_classes)."""
-        return merged(self.method, self._said(X))
+        return merged(self._method_of_fit(), self._said(X))
 
     def predict(self, X: TableLike) -> AnyArray:
         """Likeliest class of each row; ties go to the first of ``classes_``."""
@@ -208,9 +209,10 @@ class CalibratedClassifier(ClassifierMixin, Calibratable, Around):
             Probabilities of isotonic fits with the row added as not of the class, and as of it; the
             wider apart, the less is known. With ``ensemble`` their means over members.
         """
-        if self.method != "venn_abers":
+        self._check_fitted()
+        if self._method_of_fit() != "venn_abers":
             raise InvalidInput(
-                f"method={self.method!r} gives one probability, not two. Fit with "
+                f"method={self._method_of_fit()!r} gives one probability, not two. Fit with "
                 "method='venn_abers'."
             )
         pairs = [curves.bounds(scores) for curves, scores in self._said(X)]
@@ -220,9 +222,13 @@ class CalibratedClassifier(ClassifierMixin, Calibratable, Around):
     def _said(self, X: TableLike) -> list[tuple[ClassCurves, FloatArray]]:
         given = self._asked(X)
         return [
-            (curves, raw_scores(self.method, member, given, self.classes_))
+            (curves, raw_scores(self._method_of_fit(), member, given, self.classes_))
             for member, curves in zip(self.members_, self.curves_, strict=True)
         ]
+
+    def _method_of_fit(self) -> str:
+        """Say how curves were fitted; pickles of old do not tell."""
+        return getattr(self, "_fitted_by", self.method)
 
     def _check_fitted(self) -> None:
         check_is_fitted(self)

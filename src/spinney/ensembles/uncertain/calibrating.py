@@ -1,5 +1,6 @@
 """``calibrate``, ``predict_interval`` and ``predict_set``: of every ensemble."""
 
+import copy
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -49,6 +50,8 @@ class Calibratable:
     predict_proba: Any
     classes_: AnyArray
     calibration_: Calibration
+    _calibrated_with: dict[str, Any]
+    """What ``_followed`` names, as it was then."""
 
     @available_if(_predicts_a_target)  # type: ignore[untyped-decorator]
     def calibrate(
@@ -92,11 +95,11 @@ class Calibratable:
         self._refuse_several_labels("A calibration")
         how = self._score_of_sets(method, by_class, quantiles)
         if how is None:
-            self.calibration_ = self._calibrated_numbers(X, y, sample_weight, quantiles)
+            self._keep(self._calibrated_numbers(X, y, sample_weight, quantiles))
             return self
         shares = self._set_shares(X)
         codes = self._class_codes(y, len(shares))
-        self.calibration_ = Calibration.held_out(
+        kept = Calibration.held_out(
             how.method,
             how.of_labels(shares, codes),
             read_counts(sample_weight, len(shares)),
@@ -104,6 +107,7 @@ class Calibratable:
             (float(how.penalty), float(how.free)),
             including=bool(how.including),
         )
+        self._keep(kept)
         return self
 
     @available_if(_predicts_numbers)  # type: ignore[untyped-decorator]
@@ -148,6 +152,10 @@ class Calibratable:
         return PredictionSets.of(members, self.classes_, share)
 
     # what subclasses may do otherwise
+
+    def _followed(self) -> tuple[str, ...]:
+        """Name the parameters that predictions follow when they are changed after ``fit``."""
+        return ()
 
     def _intervals(self, X: TableLike, level: Fraction, kept: Calibration) -> PredictionIntervals:
         centre = self._centres(X)
@@ -209,7 +217,25 @@ class Calibratable:
                 f"This {type(self).__name__} has not been calibrated since it was fitted, so it "
                 f"does not know how far off it is. {self._how_to_calibrate()}"
             )
+        changed = self._changed_since()
+        if changed is not None:
+            raise NotCalibrated(
+                f"{changed}={getattr(self, changed)!r} of this {type(self).__name__} has changed "
+                "since it was calibrated, and with it what it predicts: how far off it is now is "
+                "not known. Call calibrate(X, y) again, or change it back."
+            )
         return kept
+
+    def _keep(self, kept: Calibration) -> None:
+        """Keep a calibration, and what predictions followed meanwhile."""
+        now = {name: copy.deepcopy(getattr(self, name, None)) for name in self._followed()}
+        self.calibration_, self._calibrated_with = kept, now
+
+    def _changed_since(self) -> str | None:
+        """Name a parameter that predictions follow and that is not what it was; None: all are."""
+        known: dict[str, Any] = getattr(self, "_calibrated_with", {})
+        now: dict[str, Any] = {name: getattr(self, name, None) for name in known}
+        return next((name for name in known if not np.array_equal(known[name], now[name])), None)
 
     def _centres(self, X: TableLike) -> FloatArray:
         centre = np.asarray(self.predict(X), np.float64)
@@ -251,13 +277,14 @@ class Calibratable:
     # files
 
     def _forget_calibration(self) -> None:
-        self.__dict__.pop("calibration_", None)
+        for name in ("calibration_", "_calibrated_with"):
+            self.__dict__.pop(name, None)
 
     def _all_attributes(self) -> State:
         """Give ``_attributes`` and the calibration, for a file."""
         meta, arrays = self._attributes()
         kept: Calibration | None = getattr(self, "calibration_", None)
-        if kept is None:
+        if kept is None or self._changed_since() is not None:
             return meta, arrays
         own, own_arrays = kept.to_state()
         named = {f"{CALIBRATION}{name}": array for name, array in own_arrays.items()}
@@ -275,7 +302,7 @@ class Calibratable:
             below = {name.removeprefix(CALIBRATION): array for name, array in own.items()}
             kept = Calibration.from_state(meta.get("calibration"), below)
             self._check_calibration(kept)
-            self.calibration_ = kept
+            self._keep(kept)
 
 
 def read_set_score(method: Any) -> SetScore:

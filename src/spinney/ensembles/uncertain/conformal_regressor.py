@@ -161,7 +161,8 @@ class ConformalRegressor(RegressorMixin, Around):
         y : n numbers
         sample_weight : n numbers, optional
             A weight of k counts as the row k times; rows of weight 0 are as if absent. Folds divide
-            rows, whatever they weigh.
+            rows, whatever they weigh; a bag of "jackknife+ab" draws as many rows as there are, each
+            by its weight, or as many groups, all alike.
         groups : n labels, optional
             Rows of a group are never divided: all are learnt from, or all are judged.
         time : n sortable keys, optional

@@ -216,10 +216,9 @@ class AfterBootstrap(IntervalMaker):
         self, base: Any, rows: GivenRows, n_resamples: int, seed: int, n_jobs: int | None
     ) -> None:
         bags = [_bag(rows, seed, number) for number in range(n_resamples)]
-        # A bag holds repetitions: rows are drawn by their weights, and count once per draw.
-        self.members = fit_members(
-            base, dataclasses.replace(rows, weights=None), bags, seed, n_jobs
-        )
+        # Rows are drawn by their weights, and count once per draw; groups are drawn alike.
+        drawn = rows if rows.groups is not None else dataclasses.replace(rows, weights=None)
+        self.members = fit_members(base, drawn, bags, seed, n_jobs)
         self.centre = self.members[0]
         unseen = np.ones((len(rows), n_resamples), bool)
         for number, bag in enumerate(bags):

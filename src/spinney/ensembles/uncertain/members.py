@@ -13,6 +13,7 @@ from spinney.ensembles.failing_fits import telling_where
 from spinney.ensembles.side_by_side import done_in_order
 from spinney.ensembles.uncertain.rows import GivenRows
 from spinney.errors import InvalidInput
+from spinney.model.answers import check_rows
 from spinney.progress import follow
 from spinney.randomness import Stream, random_bits
 from spinney.typing import AnyArray, FloatArray
@@ -74,6 +75,7 @@ def _seeded(estimator: Any, seed: int, number: int) -> Any:
 def numbers_said(member: Any, X: Any) -> FloatArray:
     """Ask a fitted regressor; (n_rows,) finite numbers."""
     said = np.asarray(member.predict(X), np.float64)
+    check_rows(member, "predict", said, X)
     if said.ndim == 2 and said.shape[1] == 1:
         said = said[:, 0]
     if said.ndim != 1 or not np.isfinite(said).all():
@@ -98,6 +100,7 @@ def shares_said(member: Any, X: Any, classes: AnyArray) -> FloatArray:
             "Give a classifier that has, or put a CalibratedClassifier around it."
         )
     said = np.asarray(member.predict_proba(X), np.float64)
+    check_rows(member, "predict_proba", said, X)
     return _in_columns(member, said, classes, 0.0)
 
 
@@ -109,6 +112,7 @@ def decisions_said(member: Any, X: Any, classes: AnyArray) -> FloatArray:
             "nothing to calibrate. Give a classifier that says more than labels."
         )
     said = np.asarray(member.decision_function(X), np.float64)
+    check_rows(member, "decision_function", said, X)
     if said.ndim == 1:
         said = np.column_stack([-said, said])
     return _in_columns(member, said, classes, float(said.min(initial=0.0)) - 1.0)

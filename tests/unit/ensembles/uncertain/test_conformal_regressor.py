@@ -169,6 +169,22 @@ def test_weight_is_a_repetition_and_zero_is_absence(method):
     assert np.allclose(one.upper, two.upper)
 
 
+@pytest.mark.parametrize("method", ["split", "cv+", "jackknife+", "jackknife+ab"])
+def test_a_weight_is_a_repetition_where_rows_have_groups(method):
+    X, y, groups = TRAIN.X[:60], TRAIN.y[:60], np.arange(60) // 5
+    weights = np.random.default_rng(3).integers(1, 4, 12)[groups]
+    rows = np.repeat(np.arange(60), weights)
+    models = [
+        ConformalRegressor(LinearRegression(), method=method, n_resamples=10, random_state=0)
+        for _ in range(2)
+    ]
+    models[0].fit(X, y, sample_weight=weights, groups=groups)
+    models[1].fit(X[rows], y[rows], groups=groups[rows])
+    weighed, repeated = (model.predict_interval(TEST.X, 0.8) for model in models)
+    for name in ("prediction", "lower", "upper"):
+        assert np.allclose(getattr(weighed, name), getattr(repeated, name), atol=1e-9)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_groups_are_never_divided(method):
     class Memory(RegressorMixin, BaseEstimator):
