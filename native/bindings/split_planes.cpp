@@ -28,6 +28,7 @@ class OwnedPlanes {
         borrowed_.take(arrays, "feature", views.feature);
         borrowed_.take(arrays, "normal", views.normal);
         borrowed_.take(arrays, "point", views.point);
+        borrowed_.take(arrays, "categorical", views.categorical);
         planes_.emplace(views);
     }
 
@@ -47,9 +48,10 @@ class OwnedPlanes {
     Borrowed borrowed_;
 };
 
-nb::dict grow(const Matrix& matrix, const Drawn& drawn, std::pair<std::size_t, int> limits,
-              std::uint64_t seed, std::size_t first_tree, int n_threads) {
-    const PlaneSettings settings = {limits.first, limits.second, seed};
+nb::dict grow(const Matrix& matrix, const Array<std::uint8_t>& categorical, const Drawn& drawn,
+              std::pair<std::size_t, int> limits, std::uint64_t seed, std::size_t first_tree,
+              int n_threads) {
+    const PlaneSettings settings = {limits.first, limits.second, seed, view(categorical)};
     GrownPlanes grown;
     {
         nb::gil_scoped_release unlocked;
@@ -96,8 +98,8 @@ void bind_split_planes(nb::module_& module) {
     module.def("project", &projected, "matrix"_a, "feature"_a, "normal"_a, "point"_a, "n_threads"_a,
                "Sums of normal * (x[feature] - point) for (n_planes, width) terms; (n_planes, "
                "n_rows).");
-    module.def("grow_planes", &grow, "matrix"_a, "drawn"_a, "limits"_a, "seed"_a, "first_tree"_a,
-               "n_threads"_a,
+    module.def("grow_planes", &grow, "matrix"_a, "categorical"_a, "drawn"_a, "limits"_a, "seed"_a,
+               "first_tree"_a, "n_threads"_a,
                "Grow trees of random planes on the rows drawn for each; limits: (terms of a plane, "
                "depth).");
 }

@@ -36,6 +36,8 @@ void check_shape(std::span<const std::int32_t> right) {
 
 void check_planes(const PlaneArrays& arrays, std::size_t n_planes) {
     const std::size_t n_terms = arrays.feature.size();
+    require(arrays.categorical.empty() || arrays.categorical.size() == arrays.n_features,
+            "it is not said of each feature of planes whether it has categories");
     require(arrays.width >= 1 && n_terms % arrays.width == 0 &&
                 n_terms / arrays.width == n_planes && arrays.normal.size() == n_terms &&
                 arrays.point.size() == n_terms,
@@ -50,6 +52,10 @@ void check_planes(const PlaneArrays& arrays, std::size_t n_planes) {
                         [](double number) { return std::isfinite(number); }) &&
                 std::all_of(arrays.point.begin(), arrays.point.end(), is_number),
             "a number of a plane is none");
+}
+
+const std::uint8_t* categorical_of(const PlaneArrays& arrays) {
+    return arrays.categorical.empty() ? nullptr : arrays.categorical.data();
 }
 
 void check_nodes(const PlaneArrays& arrays, std::size_t n_planes) {
@@ -97,19 +103,20 @@ void project(std::span<const double> matrix, const PlaneArrays& planes, std::spa
         for (std::size_t r = 0; r < n_rows; ++r) {
             sums[plane * n_rows + r] = plane_sum(
                 planes.feature.data() + at, planes.normal.data() + at, planes.point.data() + at,
-                planes.width, matrix.data() + r * planes.n_features);
+                planes.width, matrix.data() + r * planes.n_features, categorical_of(planes));
         }
     });
 }
 
 std::size_t SplitPlanes::leaf_of(std::size_t tree, const double* row) const {
     const auto first = static_cast<std::size_t>(arrays_.tree_start[tree]);
+    const std::uint8_t* const categorical = categorical_of(arrays_);
     std::size_t node = first;
     while (plane_[node] >= 0) {
         const auto plane = static_cast<std::size_t>(plane_[node]);
         const std::size_t at = plane * arrays_.width;
         const double sum = plane_sum(arrays_.feature.data() + at, arrays_.normal.data() + at,
-                                     arrays_.point.data() + at, arrays_.width, row);
+                                     arrays_.point.data() + at, arrays_.width, row, categorical);
         const bool left = sum <= arrays_.threshold[plane];
         node = left ? node + 1 : first + static_cast<std::size_t>(arrays_.right[node]);
     }

@@ -33,7 +33,10 @@ class PlaneGrower {
   public:
     PlaneGrower(std::span<const double> matrix, std::size_t n_features,
                 const PlaneSettings& settings)
-        : matrix_(matrix), n_features_(n_features), settings_(settings), ranges_(n_features) {}
+        : matrix_(matrix), n_features_(n_features), settings_(settings), ranges_(n_features) {
+        const auto& all = settings.categorical;
+        if (std::find(all.begin(), all.end(), 1) != all.end()) categorical_ = all.data();
+    }
 
     GrownPlanes grow(std::span<const std::uint32_t> drawn, std::uint64_t seed) {
         rows_.assign(drawn.begin(), drawn.end());
@@ -97,14 +100,42 @@ class PlaneGrower {
             const std::size_t other =
                 k + random_below(node.key, Stream::kFeatures, k, varying_.size() - k);
             std::swap(varying_[k], varying_[other]);
-            const Range range = ranges_[static_cast<std::size_t>(varying_[k])];
+            const auto feature = static_cast<std::size_t>(varying_[k]);
+            double normal = random_normal(random_bits(node.key, Stream::kNodes, 2 + k));
+            Range range = ranges_[feature];
+            if (has_levels(feature)) {
+                range = range_of_levels(node, feature, normal);
+            } else if (categorical_ != nullptr) {
+                normal = per_range(normal, range);
+            }
             const double share = random_unit(node.key, Stream::kThresholds, k);
             double point = range.low * (1.0 - share) + range.high * share;
             if (!(point >= range.low && point < range.high)) point = range.low;
-            add_term(varying_[k], random_normal(random_bits(node.key, Stream::kNodes, 2 + k)),
-                     point);
+            add_term(varying_[k], normal, point);
         }
         return true;
+    }
+
+    bool has_levels(std::size_t feature) const {
+        return categorical_ != nullptr && categorical_[feature] != 0;
+    }
+
+    /// That of the numbers which a term of this normal draws for the levels in a node.
+    Range range_of_levels(const Open& node, std::size_t feature, double normal) const {
+        Range range;
+        for (std::size_t i = node.first; i < node.last; ++i) {
+            const double x = number_of_level(normal, matrix_[rows_[i] * n_features_ + feature]);
+            range.low = std::min(range.low, x);
+            range.high = std::max(range.high, x);
+        }
+        return range;
+    }
+
+    /// Beside levels, whose numbers lie between 0 and 1, other numbers count in units of their
+    /// range: else categories would decide nothing, or everything.
+    static double per_range(double normal, const Range& range) {
+        const double scaled = normal / (range.high - range.low);
+        return std::isfinite(scaled) ? scaled : normal;
     }
 
     void add_term(std::int32_t feature, double normal, double point) {
@@ -122,7 +153,7 @@ class PlaneGrower {
             begin + static_cast<std::ptrdiff_t>(node.last), [&](std::uint32_t number) {
                 return plane_sum(grown_.feature.data() + at, grown_.normal.data() + at,
                                  grown_.point.data() + at, settings_.n_terms,
-                                 matrix_.data() + number * n_features_) <= 0.0;
+                                 matrix_.data() + number * n_features_, categorical_) <= 0.0;
             });
         return static_cast<std::size_t>(middle - begin);
     }
@@ -130,6 +161,7 @@ class PlaneGrower {
     std::span<const double> matrix_;
     std::size_t n_features_;
     const PlaneSettings& settings_;
+    const std::uint8_t* categorical_ = nullptr;  ///< by feature; null if all are numbers
     std::vector<Range> ranges_;
     std::vector<std::int32_t> varying_;
     std::vector<std::uint32_t> rows_;
@@ -157,7 +189,9 @@ GrownPlanes grow_planes(std::span<const double> matrix, std::size_t n_features,
     const std::size_t n_rows = n_features == 0 ? 0 : matrix.size() / n_features;
     const bool known =
         std::all_of(drawn.begin(), drawn.end(), [&](std::uint32_t row) { return row < n_rows; });
-    if (!known || n_drawn == 0 || drawn.size() % n_drawn != 0 || settings.n_terms == 0) {
+    const std::size_t n_told = settings.categorical.size();
+    if (!known || (n_told != 0 && n_told != n_features) || n_drawn == 0 ||
+        drawn.size() % n_drawn != 0 || settings.n_terms == 0) {
         throw Failure(FailureKind::kInvalidInput, "drawn rows do not fit the table");
     }
     std::vector<GrownPlanes> trees(drawn.size() / n_drawn);

@@ -226,6 +226,11 @@ def _isolation_planes() -> Fitted:
     return forest.set_params(extension_level=2).fit(np.where(numbers() < 1, np.nan, numbers()))
 
 
+def _isolation_levels() -> Fitted:
+    forest = spinney.IsolationForest(n_estimators=2, max_samples=16, random_state=3)
+    return forest.set_params(extension_level=2).fit(frame())
+
+
 def _leaf_rows() -> Fitted:
     weights = np.arange(N_ROWS) % 3
     return spinney.QuantileForestRegressor(4, random_state=5).fit(frame(), target(), weights)
@@ -319,6 +324,7 @@ KINDS: dict[str, Callable[[], Fitted]] = {
     "robust_program": _robust_program,
     "isolation": _isolation,
     "isolation_planes": _isolation_planes,
+    "isolation_levels": _isolation_levels,
     "leaf_rows": _leaf_rows,
     "rotation": _rotation,
     **CALIBRATED,

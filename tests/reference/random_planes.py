@@ -25,36 +25,56 @@ def normal(key):
         attempt += 1
 
 
-def plane_of(rows, n_terms, key):
+def number_of_level(direction, code):
+    """Draw what a level is on a plane; it follows from the bits of the term's direction."""
+    bits = int(np.float64(direction).view(np.uint64))
+    return unit(bits, Stream.CATEGORIES, int(code)) if code >= 0 else np.nan
+
+
+def range_of(numbers):
+    """Give the least and the largest of those that are known; None if there are no two."""
+    known = numbers[~np.isnan(numbers)]
+    is_range = len(known) and known.min() < known.max()
+    return (float(known.min()), float(known.max())) if is_range else None
+
+
+def plane_of(rows, n_terms, key, categorical):
     """Draw (feature, normal, point) of each term; None if no feature varies among the rows."""
-    ranges = {}
-    for feature in range(rows.shape[1]):
-        known = rows[~np.isnan(rows[:, feature]), feature]
-        if len(known) and known.min() < known.max():
-            ranges[feature] = float(known.min()), float(known.max())
-    varying, terms = list(ranges), []
+    ranges = {f: range_of(rows[:, f]) for f in range(rows.shape[1])}
+    varying, terms = [f for f in ranges if ranges[f]], []
     for k in range(min(n_terms, len(varying))):
         other = k + (random_bits(key, Stream.FEATURES, k) * (len(varying) - k) >> 64)
         varying[k], varying[other] = varying[other], varying[k]
         low, high = ranges[varying[k]]
+        direction = normal(random_bits(key, Stream.NODES, 2 + k))
+        if varying[k] in categorical:
+            codes = rows[:, varying[k]]
+            low, high = range_of(np.array([number_of_level(direction, c) for c in codes]))
+        elif categorical:  # numbers count in units of their range
+            scaled = np.float64(direction) / np.float64(high - low)
+            direction = float(scaled) if np.isfinite(scaled) else direction
         share = unit(key, Stream.THRESHOLDS, k)
         point = low * (1.0 - share) + high * share
         point = point if low <= point < high else low
-        terms.append((varying[k], normal(random_bits(key, Stream.NODES, 2 + k)), point))
+        terms.append((varying[k], direction, point))
     return terms + [(0, 0.0, 0.0)] * (n_terms - len(terms)) if terms else None
 
 
-def is_left(row, terms):
+def is_left(row, terms, categorical=()):
     """Tell whether a row is left of a plane or on it; what is no number adds nothing."""
     total = 0.0
     for feature, direction, point in terms:
-        term = direction * (row[feature] - point)
+        x = number_of_level(direction, row[feature]) if feature in categorical else row[feature]
+        term = direction * (x - point)
         total += 0.0 if np.isnan(term) else term
     return not total > 0.0  # opposite infinities: on the plane
 
 
-def grow_planes(matrix, drawn, *, n_terms, max_depth, seed, tree):
-    """Grow a tree on the drawn rows; lists of nodes in preorder, and of the planes they have."""
+def grow_planes(matrix, drawn, *, n_terms, max_depth, seed, tree, categorical=()):
+    """Grow a tree on the drawn rows; lists of nodes in preorder, and of the planes they have.
+
+    Features that are ``categorical`` have codes in the matrix.
+    """
     nodes, planes = [], []
 
     def grow(rows, depth, key):
@@ -62,11 +82,11 @@ def grow_planes(matrix, drawn, *, n_terms, max_depth, seed, tree):
         nodes.append([-1, depth, len(rows)])  # right child, depth, count
         terms = None
         if len(rows) >= 2 and depth < max_depth:
-            terms = plane_of(rows, n_terms, key)
+            terms = plane_of(rows, n_terms, key, categorical)
         if terms is None:
             return
         planes.append(terms)
-        left = np.array([is_left(row, terms) for row in rows])
+        left = np.array([is_left(row, terms, categorical) for row in rows])
         grow(rows[left], depth + 1, random_bits(key, Stream.NODES, 0))
         nodes[node][0] = len(nodes)
         grow(rows[~left], depth + 1, random_bits(key, Stream.NODES, 1))

@@ -641,7 +641,7 @@ def project(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), o
     Sums of normal * (x[feature] - point) for (n_planes, width) terms; (n_planes, n_rows).
     """
 
-def grow_planes(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], drawn: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], limits: tuple[int, int], seed: int, first_tree: int, n_threads: int) -> dict:
+def grow_planes(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], categorical: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], drawn: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)], limits: tuple[int, int], seed: int, first_tree: int, n_threads: int) -> dict:
     """
     Grow trees of random planes on the rows drawn for each; limits: (terms of a plane, depth).
     """

@@ -31,6 +31,7 @@ _KINDS = (
     *(Kind.DATE, Kind.DATETIME, Kind.DURATION),
     Kind.TEXT,
 )
+CATEGORICAL_CODE = _KINDS.index(Kind.CATEGORICAL)
 _AWARE = (None, False, True)
 _ARRAYS = {"kinds", "timezone_aware", "level_types", "level_counts"} | {
     f"{what}_{part}" for what in ("name", "level") for part in ("offsets", "text")

@@ -10,6 +10,8 @@ from spinney.io.readers import READERS
 from spinney.io.training_record import TrainingRecord, add_record, part_record
 from spinney.model import sections
 from spinney.model.packing import pack_forests
+from spinney.model.state import refuse_levels_on_planes
+from spinney.model.versions import oldest_version
 
 PathLike = str | os.PathLike[str]
 
@@ -50,8 +52,8 @@ def load(path: PathLike) -> Any:
 def to_bytes(fitted: Any, record: TrainingRecord | None = None) -> bytes:
     """Return the content of the file that ``save`` would write; with a record, if there is one."""
     meta, arrays = estimator_state(fitted)
-    arrays, any_packed = pack_forests(arrays)
-    version = 3 if combines(fitted) else 2 if any_packed else 1
+    arrays = pack_forests(arrays)
+    version = oldest_version(arrays, has_parts=combines(fitted))
     meta = add_record({**meta, "library": library_version()}, record)
     return sections.pack(meta, arrays, version=version)
 
@@ -68,6 +70,7 @@ def read_with_record(data: bytes | memoryview) -> tuple[Any, TrainingRecord | No
     """
     try:
         with sections.unpacked(data) as whole:
+            refuse_levels_on_planes(whole)
             contents, record = part_record(whole)
             read = READERS[contents.format_version](contents)
     except InvalidModel as error:

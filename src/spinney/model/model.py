@@ -10,6 +10,7 @@ from spinney.data.target import Target
 from spinney.errors import InvalidModel
 from spinney.model import sections
 from spinney.model.overview import model_html
+from spinney.model.versions import oldest_version
 from spinney.typing import AnyArray, FloatArray, TableLike
 
 State: TypeAlias = tuple[dict[str, Any], dict[str, AnyArray]]
@@ -72,7 +73,8 @@ class Model(abc.ABC):
 
     def to_bytes(self) -> bytes:
         """Canonical bytes: equal models have equal bytes."""
-        return sections.pack(*self.to_state())
+        meta, arrays = self.to_state()
+        return sections.pack(meta, arrays, version=oldest_version(arrays))
 
     @property
     def fingerprint(self) -> str:

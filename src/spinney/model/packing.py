@@ -17,10 +17,9 @@ _VALUE_RULES = {"mean": 0, "shares": 1}
 _GAIN_RULES = {"means": 0, "binary": 1, "gini": 2}
 
 
-def pack_forests(arrays: Mapping[str, AnyArray]) -> tuple[dict[str, AnyArray], bool]:
-    """Pack every large forest among the arrays of a model; tell whether there was one."""
+def pack_forests(arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+    """Pack every large forest among the arrays of a model."""
     result = dict(arrays)
-    any_packed = False
     for name in arrays:
         prefix, found, rest = name.rpartition("forest/feature")
         if not found or rest or (prefix and not prefix.endswith("/")):
@@ -31,11 +30,10 @@ def pack_forests(arrays: Mapping[str, AnyArray]) -> tuple[dict[str, AnyArray], b
         }
         plain, packed = pack_nodes(own)
         if packed:
-            any_packed = True
             for key in own.keys() - plain.keys():
                 del result[start + key]
             result |= {f"{prefix}nodes/{key}": array for key, array in packed.items()}
-    return result, any_packed
+    return result
 
 
 def pack_nodes(arrays: Mapping[str, AnyArray]) -> tuple[dict[str, AnyArray], dict[str, AnyArray]]:

@@ -32,12 +32,11 @@ class PlaneTrees:
     """Trees of planes, checked by native code when they are made; read-only.
 
     A row goes left at a node where the sum of ``normal * (x - point)`` over the features of the
-    plane is at most ``threshold``; a missing value adds nothing, as if it were the point's.
+    plane is at most ``threshold``; a missing value adds nothing, as if it were the point's. Of a
+    category x is a number from [0, 1) that the term draws for each level.
     """
 
     def __init__(self, arrays: Mapping[str, AnyArray], schema: FeatureSchema) -> None:
-        if Kind.CATEGORICAL in schema.kinds:
-            raise InvalidModel("planes cannot cut categories")
         self.arrays = {name: freeze(arrays[name]) for name in PLANE_ARRAYS}
         terms = self.arrays["feature"]
         shapes = {self.arrays[name].shape for name in TERM_ARRAYS}
@@ -46,6 +45,7 @@ class PlaneTrees:
         if self.arrays["value"].ndim != 2 or not self.n_outputs:
             raise InvalidModel("nodes of trees of planes must have values")
         flat = {name: array.reshape(-1) for name, array in self.arrays.items()}
+        flat["categorical"] = category_mask(schema.kinds).astype(np.uint8)
         self._native = _ext.SplitPlanes(flat, len(schema.names), self.width, self.n_outputs)
 
     @property
@@ -94,13 +94,20 @@ def join_planes(parts: Sequence[Mapping[str, AnyArray]]) -> dict[str, AnyArray]:
 
 
 def dense_numbers(table: Table) -> FloatArray:
-    """Give a table of numbers as one matrix of doubles, row by row."""
-    if table.matrix is not None:
+    """Give a table as one matrix of doubles, row by row: of categories codes, NaN for missing."""
+    is_category = category_mask([column.kind for column in table.columns])
+    if table.matrix is not None and not is_category.any():
         return np.ascontiguousarray(table.matrix, np.float64)
     matrix = np.empty((table.n_rows, table.n_features))
     for place, column in enumerate(table.columns):
         matrix[:, place] = column.dense(table.n_rows)
+    matrix[is_category & (matrix < 0)] = np.nan
     return matrix
+
+
+def category_mask(kinds: Sequence[Kind]) -> AnyArray:
+    """Tell which features are categories; (n_features,)."""
+    return np.array([kind is Kind.CATEGORICAL for kind in kinds], bool)
 
 
 class PlaneForest(Model):
@@ -117,6 +124,8 @@ class PlaneForest(Model):
         policy: Policy,
     ) -> None:
         self.schema, self.target, self.policy = schema, target, policy
+        if Kind.CATEGORICAL in schema.kinds:
+            raise InvalidModel("the planes of this forest cut no categories")
         self.trees = PlaneTrees(arrays, schema)
         is_known = target.task in ("classification", "regression")
         if not is_known or target.n_outputs != self.trees.n_outputs:

@@ -40,7 +40,7 @@ from spinney.model.canonical_json import (
 from spinney.model.digest import Digest
 from spinney.typing import AnyArray
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """The newest there is. Files are written in the oldest that can hold them."""
 MAGIC = b"\x89SPN\r\n\x1a\n"  # PNG's idea: a byte above 127, both line ends and an end-of-text mark
 ALIGNMENT = 64  # a cache line, and the widest vector register
@@ -115,7 +115,7 @@ def pack(meta: Mapping[str, Json], arrays: Mapping[str, AnyArray], *, version: i
     arrays : name → array of one or two dimensions
         Names match ``[a-z0-9_./-]{1,200}``; dtypes are integers of 8 to 64 bits and floats of 16 to
         64 bits, of any byte order.
-    version : the format; 2 if there are packed nodes, 3 for a committee
+    version : the format, as ``model/versions.py`` gives it
 
     Raises
     ------

@@ -28,6 +28,7 @@ from spinney.model.packed import FULL, PackedArrays, is_packed
 from spinney.model.program import BranchingProgram
 from spinney.model.projection import PLANE_ARRAYS, TABLES, PlaneForest
 from spinney.model.spline_sum import SPLINE_ARRAYS, SplineSum
+from spinney.model.versions import LEVELS_ON_PLANES, has_levels_on_planes
 from spinney.typing import AnyArray, FloatArray
 
 Arrays = Mapping[str, AnyArray]
@@ -36,8 +37,20 @@ Arrays = Mapping[str, AnyArray]
 def model_from_bytes(data: bytes) -> Model:
     """Inverse of ``Model.to_bytes``."""
     contents = sections.unpack(data)
-    refuse_packed(contents)
+    if not has_levels_on_planes(contents.arrays):
+        refuse_packed(contents)
+    refuse_levels_on_planes(contents)
     return model_from_state(contents.meta, contents.arrays)
+
+
+def refuse_levels_on_planes(contents: sections.Contents) -> None:
+    """Refuse planes that cut categories where none may be, and a version for nothing else."""
+    is_new = contents.format_version == LEVELS_ON_PLANES
+    if is_new != has_levels_on_planes(contents.arrays):
+        raise InvalidModel(
+            f"the format version is {contents.format_version}, but planes that cut categories are "
+            f"those of version {LEVELS_ON_PLANES}"
+        )
 
 
 def refuse_packed(contents: sections.Contents) -> None:

@@ -34,16 +34,23 @@ class PlaneSettings:
 
 
 def grow_random_planes(
-    matrix: FloatArray, drawn: AnyArray, settings: PlaneSettings, trees: range, *, n_threads: int
+    matrix: FloatArray,
+    drawn: AnyArray,
+    settings: PlaneSettings,
+    trees: range,
+    *,
+    categorical: AnyArray | None = None,
+    n_threads: int,
 ) -> dict[str, AnyArray]:
     """Grow trees whose planes have random directions, through random points among their rows.
 
     Parameters
     ----------
-    matrix : (n_rows, n_features), NaN for missing
+    matrix : (n_rows, n_features), of categories their codes, NaN for missing
     drawn : (n_trees, n_drawn), the rows of each tree
     settings : limits, and the seed of the forest
     trees : their numbers, in steps of one; a tree does not depend on the others
+    categorical : (n_features,), which of them are categories; None: none is
 
     Returns
     -------
@@ -53,7 +60,10 @@ def grow_random_planes(
     """
     rows = np.ascontiguousarray(drawn, np.uint32)
     limits = (settings.n_terms, settings.max_depth)
-    grown = _ext.grow_planes(matrix, rows, limits, settings.seed, trees.start, n_threads)
+    has_levels = np.zeros(matrix.shape[1], bool) if categorical is None else categorical
+    grown = _ext.grow_planes(
+        matrix, has_levels.astype(np.uint8), rows, limits, settings.seed, trees.start, n_threads
+    )
     arrays: dict[str, AnyArray] = {name: np.asarray(array) for name, array in grown.items()}
     for name in ("feature", "normal", "point"):
         arrays[name] = arrays[name].reshape(-1, settings.n_terms)

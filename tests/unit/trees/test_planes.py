@@ -36,16 +36,44 @@ def neighbours(rng):
     return np.where(rng.random((60, 4)) < 0.5, 1.0, np.nextafter(1.0, 2.0))
 
 
-@pytest.mark.parametrize("make", [cloud, with_gaps, few_values, far_values, neighbours])
+def with_codes(rng):
+    """The last two columns are codes of categories, some of them missing."""
+    X = np.column_stack([with_gaps(rng)[:, 1:3], rng.integers(0, 3, 60), rng.integers(0, 40, 60)])
+    X[rng.random(X.shape) < 0.2] = np.nan
+    return X
+
+
+def far_values_and_codes(rng):
+    """Ranges that are infinite, or less than the smallest number there is of full length."""
+    X = np.column_stack([far_values(rng)[:, :1], rng.integers(0, 2, (60, 3)).astype(float)])
+    X[:, 1] *= 5e-324
+    return X
+
+
+MAKERS = [cloud, with_gaps, few_values, far_values, neighbours, with_codes, far_values_and_codes]
+CATEGORICAL = {with_codes: [2, 3], far_values_and_codes: [2, 3]}
+
+
+@pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("n_terms", [1, 2, 4])
 def test_planes_grow_bit_for_bit_as_they_are_defined(make, n_terms):
     rng = np.random.default_rng(n_terms)
     X = make(rng)
+    categorical = CATEGORICAL.get(make, [])
+    has_levels = np.isin(range(4), categorical)
     drawn = rng.integers(0, len(X), (len(TREES), 32))
     settings = PlaneSettings(n_terms=n_terms, max_depth=6, seed=SEED)
-    grown = grow_random_planes(X, drawn, settings, TREES, n_threads=2)
+    grown = grow_random_planes(X, drawn, settings, TREES, categorical=has_levels, n_threads=2)
     parts = [
-        grow_planes(X, rows, n_terms=n_terms, max_depth=6, seed=SEED, tree=tree)
+        grow_planes(
+            X,
+            rows,
+            n_terms=n_terms,
+            max_depth=6,
+            seed=SEED,
+            tree=tree,
+            categorical=categorical,
+        )
         for tree, rows in zip(TREES, drawn, strict=True)
     ]
     nodes = np.array([node for part, _ in parts for node in part])

@@ -26,7 +26,7 @@ from spinney.ensembles.parameters import (
     Seed,
     either,
 )
-from spinney.errors import InvalidInput, InvalidModel, InvalidParameter
+from spinney.errors import InvalidModel, InvalidParameter
 from spinney.model import Model, Policy
 from spinney.model.isolation import Isolation, IsolationTrees
 from spinney.model.model import State
@@ -72,11 +72,12 @@ class IsolationForest(OutlierMixin, Estimator):
     warm_start : bool
         Whether ``fit`` adds trees to those of the last fit.
     extension_level : int
-        0: a split asks about one feature. k: it is a plane of k + 1 numeric features with a random
+        0: a split asks about one feature. k: it is a plane of k + 1 features with a random
         direction (Hariri, Carrasco Kind and Brunner 2019), which does not favour the axes; at
-        most one less than there are features. A missing value counts as if it were on the plane.
-        Categories have no place on a plane: a table with some is refused, with the column's name.
-        Give such a feature as numbers, one column of 0 and 1 per category.
+        most one less than there are features. A missing value counts as if it were on the plane,
+        and so does a category that is unknown at predict. Each plane gives the levels of a category
+        random numbers between 0 and 1; in a table with categories, numbers count in units of their
+        range in the node.
     categorical_features : "from_dtype", None, mask, positions or names
         Which features are categories; a split sends half of them left.
     unseen : {"missing", "error"}
@@ -267,14 +268,6 @@ class IsolationForest(OutlierMixin, Estimator):
             raise InvalidParameter(
                 f"extension_level={self.extension_level} of {type(self).__name__}: expected at "
                 f"most {n_features - 1}, one less than there are (n_features={n_features})."
-            )
-        levels = zip(reading.schema.names, reading.schema.levels, strict=True)
-        categories = [name for name, own in levels if own is not None]
-        if self.extension_level and categories:
-            raise InvalidInput(
-                f"Column {categories[0]!r} is categorical, and planes (extension_level="
-                f"{self.extension_level}) combine numbers. Use extension_level=0, leave the column "
-                "out, or give it as numbers (one column per category)."
             )
         last_ticket, n_tickets, n_rows = tickets_of_weights(reading.weights, len(reading.y))
         draws = IsolationDraws(

@@ -20,7 +20,7 @@ from spinney.model.isolation import (
     average_path_length,
     node_depths,
 )
-from spinney.model.projection import dense_numbers, join_planes
+from spinney.model.projection import category_mask, dense_numbers, join_planes
 from spinney.progress import Progress, follow
 from spinney.resampling.bags import Bags
 from spinney.trees.planes import PlaneSettings, grow_random_planes
@@ -210,24 +210,32 @@ def _grow_planes(
     matrix = dense_numbers(table)
     batches = _batches(table, plan, trees)
     shown = follow(batches, len(batches), "batch of trees", verbose=plan.verbose)
-    parts = [_plane_batch(matrix, plan, some) for some in shown]
+    has_levels = category_mask(reading.schema.kinds if old is None else old.schema.kinds)
+    parts = [_plane_batch(matrix, has_levels, plan, some) for some in shown]
     if old is not None:
         parts.insert(0, old.trees.arrays)
     schema = reading.schema if old is None else old.schema
     return IsolationPlanes(schema, join_planes(parts), plan.sample_size, policy=plan.policy)
 
 
-def _plane_batch(matrix: FloatArray, plan: IsolationPlan, trees: range) -> dict[str, AnyArray]:
+def _plane_batch(
+    matrix: FloatArray, has_levels: AnyArray, plan: IsolationPlan, trees: range
+) -> dict[str, AnyArray]:
     n_features = matrix.shape[1]
     chosen = None
     if plan.draws.n_features < n_features:
         chosen = plan.draws.features(trees.start, n_features)
-        matrix = np.ascontiguousarray(matrix[:, chosen])
+        matrix, has_levels = np.ascontiguousarray(matrix[:, chosen]), has_levels[chosen]
     settings = PlaneSettings(
         n_terms=plan.extension_level + 1, max_depth=plan.max_depth, seed=plan.draws.seed
     )
     arrays = grow_random_planes(
-        matrix, plan.draws.rows(trees), settings, trees, n_threads=plan.n_threads
+        matrix,
+        plan.draws.rows(trees),
+        settings,
+        trees,
+        categorical=has_levels,
+        n_threads=plan.n_threads,
     )
     lengths = arrays.pop("depth") + average_path_length(arrays.pop("count"))
     if chosen is not None:

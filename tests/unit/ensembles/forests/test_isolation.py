@@ -312,24 +312,9 @@ def test_normals_are_normal():
     assert np.abs((normals**4).mean(axis=0) - 3).max() < 0.3
 
 
-def test_planes_refuse_categories_and_too_many_features():
+def test_planes_refuse_too_many_features():
     with pytest.raises(InvalidParameter, match=r"extension_level=3.*at most 2"):
         IsolationForest(extension_level=3).fit(CLOUD)
-    with pytest.raises(InvalidInput, match="'town' is categorical"):
-        IsolationForest(extension_level=1).fit(pd.DataFrame({"a": [1.0, 2.0], "town": ["x", "y"]}))
-
-
-def test_a_column_per_category_is_a_table_for_planes_and_rare_ones_are_found():
-    """What the refusal of categories tells users to do."""
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame({"size": rng.normal(size=500), "town": rng.choice(["a", "b", "c"], 500)})
-    table.loc[:4, "town"] = "zz"
-    with pytest.raises(InvalidInput, match=r"'town' is categorical.*one column per category"):
-        IsolationForest(extension_level=1).fit(table)
-    wide = pd.get_dummies(table)
-    forest = IsolationForest(n_estimators=200, extension_level=1, random_state=0).fit(wide)
-    scores = forest.score_samples(wide)
-    assert scores[:5].mean() < scores[5:].mean() - 0.1
 
 
 # Files
