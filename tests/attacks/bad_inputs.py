@@ -2,7 +2,7 @@
 
 A case is a small function that must raise. ``bad`` registers it with the pattern its message must
 match, so that the message names the offending thing. The cases are in ``bad_tables.py``,
-``bad_targets.py``, ``bad_parameters.py`` and ``bad_files.py``.
+``bad_targets.py``, ``bad_parameters.py``, ``bad_boosting.py`` and ``bad_files.py``.
 
 ``python -m tests.attacks.bad_inputs`` reads names of cases and answers each with one line of JSON.
 It imports everything, calls nothing, and forks: no thread of a pool exists yet, so a fork is safe,
@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 SECONDS = 20
-MODULES = ("bad_tables", "bad_targets", "bad_parameters", "bad_files")
+MODULES = ("bad_tables", "bad_targets", "bad_parameters", "bad_boosting", "bad_files")
 GUESTS = ("pandas", "polars", "pyarrow", "scipy.sparse", "sklearn", "spinney.cli.__main__")
 
 

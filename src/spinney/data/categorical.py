@@ -95,10 +95,13 @@ def named_features(table: Table, chosen: Any) -> frozenset[int]:
         return frozenset(_from_name(table, name) for name in items)
     if all(_is_position(item) for item in items):
         return _from_positions(table, items)
-    types = np.asarray(chosen).dtype
-    found = (
-        types.name if types.kind != "O" else ", ".join(sorted({type(i).__name__ for i in items}))
-    )
+    kinds = ", ".join(sorted({type(item).__name__ for item in items}))
+    try:
+        types = np.asarray(chosen).dtype
+    except ValueError:  # parts of different length
+        found = kinds
+    else:
+        found = types.name if types.kind != "O" else kinds
     raise InvalidInput(
         "categorical_features must be an array-like of bool, int or str, got: "
         f"{found}. categorical_features holds {shorten(items)}. {_EXPECTED}"

@@ -22,8 +22,21 @@ def read_codes(labels: Any, n_rows: int, what: str) -> IntArray:
     try:
         return np.unique(values, return_inverse=True)[1].astype(np.int64)
     except TypeError:  # labels of several kinds have no order; that of appearance will do
-        known: dict[Any, int] = {}
-        return np.array([known.setdefault(label, len(known)) for label in values.tolist()])
+        return _codes_by_appearance(values.tolist(), what)
+
+
+def _codes_by_appearance(labels: list[Any], what: str) -> IntArray:
+    known: dict[Any, int] = {}
+    codes = np.empty(len(labels), np.int64)
+    for row, label in enumerate(labels):
+        try:
+            codes[row] = known.setdefault(label, len(known))
+        except TypeError:
+            raise InvalidInput(
+                f"Row {row} of {what} is {label!r}, a {type(label).__name__}, which is no label. "
+                "Give numbers, texts or dates."
+            ) from None
+    return codes
 
 
 def one_per_row(labels: Any, n_rows: int, what: str) -> AnyArray:

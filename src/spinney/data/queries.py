@@ -121,7 +121,7 @@ def _codes_of_sizes(group: Any, n_rows: int, name: str) -> IntArray:
             f"{name}[{place}] is {sizes[place]}: expected the number of rows of a query, 1 or "
             "more. Leave out queries without rows."
         )
-    total = int(sum(sizes.tolist()))  # of any size
+    total = sum(map(int, sizes.tolist()))  # of any size
     if total != n_rows:
         hint = " Labels of queries, one per row, are qid." if len(sizes) == n_rows else ""
         raise InvalidInput(
@@ -160,7 +160,7 @@ def read_gains(label_gain: Any) -> FloatArray:
         return np.asarray(np.ldexp(1.0, np.arange(MOST_EXPONENTIAL_LABEL + 1)) - 1.0)
     try:
         gains = np.array(read_vector(label_gain, "label_gain"), np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
             f"label_gain={label_gain!r} cannot be read as numbers: expected the gains of relevance "
             "0, 1, 2, ..., or None for 0, 1, 3, 7, ..."

@@ -31,7 +31,10 @@ def read_weights(sample_weight: Any, n_rows: int) -> FloatArray | None:
     if sample_weight is None:
         return None
     if isinstance(sample_weight, numbers.Real | np.bool_):
-        values: AnyArray = np.full(n_rows, float(sample_weight))
+        try:
+            values: AnyArray = np.full(n_rows, float(sample_weight))
+        except OverflowError:  # an integer beyond all floats
+            values = np.full(n_rows, math.inf)
     else:
         values = read_vector(sample_weight, "sample_weight")
     if values.ndim != 1:

@@ -146,7 +146,9 @@ def _read_groups(given: Any) -> list[tuple[Any, ...]]:
         groups = [given]
     for place, group in enumerate(groups):
         # A text is a sequence too, of its letters: never what was meant.
-        if isinstance(group, str | bytes) or not isinstance(group, Iterable):
+        # NumPy's scalar arrays say that they could be gone through, too.
+        is_one = isinstance(group, str | bytes) or getattr(group, "shape", None) == ()
+        if is_one or not isinstance(group, Iterable):
             raise InvalidInput(
                 "Interaction constraints must be a sequence of tuples or lists, got: "
                 f"interaction_cst={given!r}, where group {place} is {group!r}. {example}"

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
+from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter, SpinneyError
 from spinney.resampling.keys import read_codes, read_ranks
 from spinney.resampling.splitters import Folds, Splitter, TimeFolds
 from spinney.typing import AnyArray, IntArray
@@ -173,13 +173,14 @@ def _splitter(cv: Any, stratified: bool, by_time: bool) -> Any:
     if cv is None:
         cv = 5
     if isinstance(cv, numbers.Integral) and not isinstance(cv, bool | np.bool_):
-        if by_time:
+        if by_time and int(cv) >= 1:
             return TimeFolds(int(cv))
-        return Folds(int(cv), stratified=stratified, shuffle=False)
+        if int(cv) >= 2:
+            return Folds(int(cv), stratified=stratified, shuffle=False)
     is_text = isinstance(cv, str | bytes)
     if hasattr(cv, "split") and not is_text:
         return cv
-    if isinstance(cv, Iterable) and not is_text:
+    if isinstance(cv, Iterable) and not is_text and getattr(cv, "shape", None) != ():
         return list(cv)
     raise InvalidParameter(
         f"cv={cv!r}: expected a number of folds (an int from 2), a splitter with a method "
@@ -207,7 +208,13 @@ def _pairs(
                 f"{cv!r} divides rows by groups, and there are none. Give groups, one label per "
                 "row, or use a splitter that needs none."
             ) from problem
-        raise
+        if isinstance(problem, SpinneyError):
+            raise
+        kind = InvalidInput if isinstance(problem, ValueError) else InvalidInputType
+        raise kind(
+            f"{cv!r} does not divide these rows: {problem} Use another splitter, or a number of "
+            "folds."
+        ) from problem
 
 
 def _own_ranks(time: Any, n_rows: int, kept: AnyArray | None) -> IntArray:
@@ -250,7 +257,13 @@ def _without_lost_rows(given: list[Fold], kept: AnyArray) -> list[Fold]:
 
 def read_row_numbers(rows: Any, what: str, n_rows: int, remedy: str = _FEWER_FOLDS) -> IntArray:
     """Read row numbers or a mask; each row at most once. ``remedy`` is told if there are none."""
-    array: AnyArray = np.asarray(rows)
+    try:
+        array: AnyArray = np.asarray(rows)
+    except ValueError:
+        raise InvalidInput(
+            f"{what[0].upper()}{what[1:]} are parts of different length: expected one row of "
+            "integers."
+        ) from None
     if array.dtype.kind == "b" and array.shape == (n_rows,):
         array = np.flatnonzero(array)
     if array.size == 0:

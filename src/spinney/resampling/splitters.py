@@ -118,7 +118,7 @@ class Folds(Splitter):
         if n_units < k:
             raise InvalidInput(
                 f"n_splits={k} is more than there are {'rows' if codes is None else 'groups'}: "
-                f"{n_units} (n_samples={n_rows}). Use fewer folds."
+                f"{n_units} (n_samples={n_rows}). {_remedy(n_units, codes is not None)}"
             )
         if strata is not None and codes is None and np.bincount(strata).max() < k:
             raise InvalidInput(
@@ -192,10 +192,13 @@ class TimeFolds(Splitter):
         size = n_times // (self.n_splits + 1) if self.test_size is None else self.test_size
         first = n_times - self.n_splits * size
         if size == 0 or first - self.gap <= 0:
+            remedy = "Use fewer or smaller folds."
+            if n_times < 2:
+                remedy = "No time is before another: give other times, or leave time out."
             raise InvalidInput(
                 f"Too few different times for these folds: {n_times}, for n_splits={self.n_splits} "
                 f"test sets of {max(size, 1)} after a gap of {self.gap} and at least one time to "
-                "learn from. Use fewer or smaller folds."
+                f"learn from. {remedy}"
             )
         for start in range(first, n_times, size):
             tested = (ranks >= start) & (ranks < start + size)
@@ -253,6 +256,15 @@ class LeaveOneOut(Splitter):
             raise InvalidInput("How many folds leave one out depends on X: give X, y or groups.")
         n_rows = _count_rows(known[0])
         return n_rows if groups is None else int(read_codes(groups, n_rows, "groups").max()) + 1
+
+
+def _remedy(n_units: int, by_groups: bool) -> str:
+    """Say what helps where there are fewer rows or groups than folds."""
+    if n_units > 1:
+        return f"Use fewer folds, at most {n_units}."
+    if by_groups:
+        return "No group is left to test on: give other groups, or leave groups out."
+    return "Give more rows: some are learnt from and others tested on."
 
 
 def _count_rows(X: Any) -> int:

@@ -58,8 +58,9 @@ def ask_callbacks(callbacks: Sequence[Callback], view: RoundView) -> bool:
     answers = [callback(view) for callback in callbacks]
     for callback, answer in zip(callbacks, answers, strict=True):
         if answer is not None and not isinstance(answer, bool | np.bool_):
+            name = getattr(callback, "__name__", type(callback).__name__)
             raise InvalidParameter(
-                f"The callback {callback!r} gave {answer!r} after round {view.round}: expected "
+                f"The callback {name} gave {answer!r} after round {view.round}: expected "
                 "True to stop, False or None to go on."
             )
     return any(answer is not None and bool(answer) for answer in answers)

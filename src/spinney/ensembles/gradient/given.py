@@ -176,7 +176,7 @@ class Given:
         if target.label_classes is not None:
             y = rarest_classes(reading.y)
         groups, time = self.fold_keys(reading)
-        if time is None and isinstance(cv, int | np.integer):
+        if time is None and isinstance(cv, int | np.integer) and cv >= 2:
             # Where the rarest classes of all rows are too rare, there is nothing to divide evenly.
             is_even = target.label_classes is None or np.bincount(y).max() >= cv
             stratified = target.has_classes and bool(is_even)

@@ -22,8 +22,11 @@ def read_offset(given: Any, n_rows: int, n_outputs: int, what: str = "offset") -
     [[0.0], [1.5]]
     """
     try:
-        numbers = np.asarray(read_vector(given, what), np.float64)
-    except (TypeError, ValueError) as error:
+        values = read_vector(given, what)
+        if values.dtype.kind not in "biufO":
+            raise TypeError(f"its type is {values.dtype}.")  # noqa: TRY301 - told as NumPy's own
+        numbers = np.asarray(values, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
             f"{what} is a {type(given).__name__} that holds no numbers: {error} Give one number "
             "per row, on the scale of raw scores."

@@ -13,6 +13,9 @@ from spinney.losses.ranking import RankingLoss
 from spinney.theory.ranking_quality import average_precision, ndcg
 from spinney.typing import FloatArray, TableLike
 
+_MOST = 2**31 - 1
+"""A larger truncation is none."""
+
 
 class QueryBoosting(GradientBoosting):
     """Base of the ranker: it learns from queries, and its answers are scores."""
@@ -164,7 +167,7 @@ class QueryBoosting(GradientBoosting):
             name=self.loss,
             gains=gains,
             n_gains=None if self.label_gain is None else len(gains),
-            truncation=int(self.truncation),
+            truncation=min(int(self.truncation), _MOST),
             normalize=bool(self.normalize),
             metric=self._metric(),
             eval_at=None if self.eval_at is None else int(self.eval_at),

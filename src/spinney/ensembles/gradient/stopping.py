@@ -171,7 +171,15 @@ def by_scorer(
             twin._predictions = lambda *_: twin._through_link(scores)  # noqa: SLF001
         else:
             twin._adopt(freeze(grown))  # noqa: SLF001
-        return float(scorer(twin, table, y, **given))
+        try:
+            return float(scorer(twin, table, y, **given))
+        except (AttributeError, TypeError, ValueError) as error:
+            if callable(scoring):
+                raise  # it is the user's
+            raise InvalidParameter(
+                f"scoring={scoring!r} cannot judge {type(twin).__name__}: {error} Use "
+                "scoring='loss', or the name of a scorer for what y holds."
+            ) from error
 
     return measure
 
