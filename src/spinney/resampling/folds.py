@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter
+from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter, SpinneyError
 from spinney.resampling.keys import read_codes, read_ranks
 from spinney.resampling.splitters import Folds, Splitter, TimeFolds
 from spinney.typing import AnyArray, IntArray
@@ -207,7 +207,12 @@ def _pairs(
                 f"{cv!r} divides rows by groups, and there are none. Give groups, one label per "
                 "row, or use a splitter that needs none."
             ) from problem
-        raise
+        if isinstance(problem, SpinneyError | TypeError):
+            raise
+        raise InvalidInput(
+            f"{cv!r} cannot divide these {len(y)} rows: {problem} Give cv another splitter, or a "
+            "number of folds."
+        ) from problem
 
 
 def _own_ranks(time: Any, n_rows: int, kept: AnyArray | None) -> IntArray:
