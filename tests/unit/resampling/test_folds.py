@@ -87,6 +87,13 @@ def test_other_errors_of_splitters_keep_their_words_and_say_who_asked():
         read_folds(Own(), Y)
 
 
+def test_iterators_give_their_folds_once():
+    folds = KFold(3).split(Y)
+    assert len(read_folds(folds, Y)) == 3
+    with pytest.raises(InvalidInput, match=r"no folds at all.*once: make a list"):
+        read_folds(folds, Y)
+
+
 def test_splitter_that_divides_groups_is_refused():
     with pytest.raises(InvalidInput, match="Fold 0 of cv divides a group: it tests on row 0"):
         read_folds(KFold(12), Y, groups=GROUPS)
