@@ -157,7 +157,7 @@ PARAMETERS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "folds_of_classes_for_numbers": (
         lambda: _regress(early_stopping="cv", cv=_stratified()),
-        r"StratifiedKFold.*does not divide these rows",
+        r"StratifiedKFold.*cannot divide these",
     ),
     "folds_that_repeat": (
         lambda: _regress(early_stopping="cv", cv=[(TIMES[:30], TIMES[30:])] * 2),

@@ -132,7 +132,7 @@ def count_rows(X: Any) -> int:
     return len(X)
 
 
-def check_rows(member: Any, method: str, said: AnyArray, X: Any) -> None:
+def check_rows(member: Any, said: AnyArray, X: Any, method: str = "predict") -> None:
     """Refuse what is not an answer for each row."""
     n_rows = count_rows(X)
     if said.ndim == 0 or len(said) != n_rows:
@@ -177,7 +177,6 @@ def member_answers(
 
 def _values(member: Any, X: Any) -> FloatArray:
     values = np.asarray(member.predict(X), np.float64)
-    check_rows(member, "predict", values, X)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1 or not np.isfinite(values).all():
@@ -191,7 +190,6 @@ def _values(member: Any, X: Any) -> FloatArray:
 
 def _labels(member: Any, X: Any, classes: AnyArray, given: Mapping[str, Any]) -> FloatArray:
     labels = np.asarray(member.predict(X, **given))
-    check_rows(member, "predict", labels, X)
     if labels.ndim != 1:
         raise InvalidInput(
             f"{type(member).__name__}.predict gave an array of shape {labels.shape}; expected one "
@@ -212,7 +210,6 @@ def _shares(member: Any, X: Any, classes: AnyArray, given: Mapping[str, Any]) ->
     if not hasattr(member, "predict_proba"):
         return _labels(member, X, classes, given)
     said = np.asarray(member.predict_proba(X, **given), np.float64)
-    check_rows(member, "predict_proba", said, X)
     places = _places(member, said, classes)
     if places is None or said.min(initial=0.0) < 0 or not (abs(said.sum(axis=1) - 1) < 1e-3).all():
         raise _no_shares(member, "predict_proba", said, classes)

@@ -113,9 +113,11 @@ def ask_member(
     own, target = columns_of(as_members_take(X), features), question.target
     if target.classes is not None:
         form = FORMS[question.aggregation]
-        return member_answers(member, own, target.classes, form, question.given)
+        said = member_answers(member, own, target.classes, form, question.given)
+        check_rows(member, said, own)
+        return said
     numbers = np.atleast_1d(np.asarray(member.predict(own, **question.given), np.float64))
-    check_rows(member, "predict", numbers, own)
+    check_rows(member, numbers, own)
     numbers = numbers.reshape(len(numbers), -1)
     if numbers.shape[1] != target.n_outputs or not np.isfinite(numbers).all():
         raise InvalidInput(

@@ -80,7 +80,10 @@ def read_folds(
         pairs = _without_lost_rows(given, kept)
     folds = [_read_fold(pair, number, n_rows) for number, pair in enumerate(pairs)]
     if not folds:
-        raise InvalidInput("cv gives no folds at all: expected at least one (train, test) pair.")
+        remedy = " An iterator gives its folds once: make a list of them." * hasattr(cv, "__next__")
+        raise InvalidInput(
+            f"cv gives no folds at all: expected at least one (train, test) pair.{remedy}"
+        )
     tested = np.zeros(n_rows, bool)
     for number, (train, test) in enumerate(folds):
         _check_apart(train, test, number, n_rows)
@@ -212,8 +215,8 @@ def _pairs(
             raise
         kind = InvalidInput if isinstance(problem, ValueError) else InvalidInputType
         raise kind(
-            f"{cv!r} does not divide these rows: {problem} Use another splitter, or a number of "
-            "folds."
+            f"{cv!r} cannot divide these {len(y)} rows: {problem} Give cv another splitter, or a "
+            "number of folds."
         ) from problem
 
 

@@ -12,7 +12,14 @@ from sklearn.utils import _safe_indexing
 from spinney import datasets
 from spinney.data.keys import read_codes
 from spinney.datasets import Dataset
-from spinney.errors import InvalidInput, InvalidInputType, InvalidParameter, nearest_names, shorten
+from spinney.errors import (
+    InvalidInput,
+    InvalidInputType,
+    InvalidParameter,
+    SpinneyError,
+    nearest_names,
+    shorten,
+)
 from spinney.randomness import Stream, random_bits
 from spinney.theory.checks import count
 from spinney.typing import AnyArray, BoolArray, IntArray, TableLike
@@ -259,7 +266,12 @@ class FoldSets:
                     f"{self.cv!r} divides rows by groups, and there are none. Give groups to "
                     "FoldSets, one label per row, or use a splitter that needs none."
                 ) from problem
-            raise
+            if isinstance(problem, SpinneyError | TypeError):
+                raise
+            raise InvalidInput(
+                f"{self.cv!r} cannot divide these {np.shape(self.y)[0]} rows: {problem} Give cv "
+                "another splitter, or a number of folds."
+            ) from problem
 
 
 def set_seed(seed: int, number: int) -> int:

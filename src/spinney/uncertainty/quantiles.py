@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney.data.sources.objects import has_value
 from spinney.errors import InvalidInput
 from spinney.typing import AnyArray, BoolArray, FloatArray
 from spinney.uncertainty.checks import read_array, read_level, read_row_weights
@@ -199,6 +200,13 @@ def _read_labels(labels: Any) -> AnyArray:
     if given.ndim != 1:
         raise InvalidInput(f"groups has the shape {given.shape}: expected one label for each row.")
     if given.dtype.kind == "O":
+        there = has_value(given)
+        if not there.all():
+            row = int(there.argmin())
+            raise InvalidInput(
+                f"groups[{row}] is {given[row]!r}: expected a label for each row. Fill it in, or "
+                "leave the row out."
+            )
         given = given.astype(str)
     if given.dtype.kind == "f" and np.isnan(given).any():
         raise InvalidInput(

@@ -275,7 +275,12 @@ def conformal_sets(
     n_groups = n_classes if score_classes is not None else 1
     limits = quantile_of_groups(known, codes, n_groups, read_level(level), weights)
     own = (score or SetScore())(given, _read_draws(draws, len(given)))
-    names = np.arange(n_classes) if classes is None else classes
+    names = np.arange(n_classes) if classes is None else np.asarray(classes)
+    if names.shape != (n_classes,):
+        raise InvalidInput(
+            f"classes has the shape {names.shape}: expected {n_classes} names, one for each column "
+            "of probabilities."
+        )
     return PredictionSets.of(own <= limits, names, level)
 
 

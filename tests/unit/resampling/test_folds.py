@@ -74,9 +74,24 @@ def test_groups_missing():
             read_folds(cv, Y)
 
 
-def test_other_errors_of_splitters_are_their_own():
-    with pytest.raises(ValueError, match="Cannot have number of splits"):
+def test_other_errors_of_splitters_keep_their_words_and_say_who_asked():
+    words = r"KFold\(n_splits=30.*cannot divide these 12 rows: Cannot have number of splits .*cv"
+    with pytest.raises(InvalidInput, match=words):
         read_folds(KFold(30), Y)
+
+    class Own:
+        def split(self, *_):
+            raise InvalidParameter("its own words")
+
+    with pytest.raises(InvalidParameter, match=r"^its own words$"):
+        read_folds(Own(), Y)
+
+
+def test_iterators_give_their_folds_once():
+    folds = KFold(3).split(Y)
+    assert len(read_folds(folds, Y)) == 3
+    with pytest.raises(InvalidInput, match=r"no folds at all.*once: make a list"):
+        read_folds(folds, Y)
 
 
 def test_splitter_that_divides_groups_is_refused():

@@ -311,6 +311,7 @@ def test_frames_labels_and_other_decompositions():
             "y holds labels such as '(much|little)'. Use decomposition='domingos'",
         ),
         (LinearRegression(), FoldSets(DATA.X, DATA.y, cv=1), {}, "cv=1"),
+        (LinearRegression(), FoldSets(DATA.X, DATA.y, KFold(99)), {}, "divide these 60 rows: Can"),
         (LinearRegression(), FoldSets(DATA.X, DATA.y, cv="five"), {}, "cv='five'"),
         (LinearRegression(), FoldSets(DATA.X, DATA.y, [([0, 1], [1, 2])]), {}, "Row 1 is in both"),
         (LinearRegression(), FoldSets(DATA.X, DATA.y, [([0, 1], [3, 3])]), {}, "tests row 3 twice"),

@@ -119,6 +119,9 @@ def test_unseen_group_is_refused_by_name():
         Groups(["a", "b"]).codes_of([1])
     with pytest.raises(InvalidInput, match="nan"):
         Groups([1.0, math.nan])
+    for none in (None, math.nan):
+        with pytest.raises(InvalidInput, match=rf"groups\[1\] is {none}: expected a label"):
+            group_quantiles([1.0, 2.0], np.array(["a", none], dtype=object), 0.5)
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.1, 1.5, math.nan, math.inf, True, None, "0.9", [0.9]])

@@ -195,3 +195,5 @@ def test_what_makes_no_sense_is_refused():
         set_scores([[0.5, 0.5]], [0], draws=[2.0])
     with pytest.raises(InvalidParameter, match="level=1"):
         conformal_sets([[0.5, 0.5]], [0.5], 1)
+    with pytest.raises(InvalidInput, match="expected 2 names, one for each column"):
+        conformal_sets([[0.5, 0.5]], [0.5], 0.5, classes=["a"])

@@ -171,7 +171,7 @@ def heard(member: Any, method: str, X: Any) -> AnyArray:
 
 def check_said(member: Any, method: str, said: AnyArray, X: Any) -> None:
     """Refuse what is not an answer for each row, and numbers that are not finite."""
-    check_rows(member, method, said, X)
+    check_rows(member, said, X, method)
     if said.dtype.kind == "f" and not np.isfinite(said).all():
         odd = np.flatnonzero(~np.isfinite(said.reshape(len(said), -1)).all(axis=1))
         raise InvalidInput(

@@ -16,7 +16,7 @@ from spinney.ensembles.combining.prefit import known_classes
 from spinney.ensembles.combining.state import expect_facts, numbers_from_state
 from spinney.ensembles.parameters import VERBOSE, Checked, Choice, Jobs, Rule
 from spinney.errors import InvalidModel, InvalidParameter
-from spinney.model.answers import check_width, member_answers
+from spinney.model.answers import check_rows, check_width, member_answers
 from spinney.model.model import State
 from spinney.typing import AnyArray, FloatArray, TableLike
 
@@ -40,7 +40,9 @@ class VoteForm:
 
     def columns(self, member: Any, method: str, X: Any) -> FloatArray:  # noqa: ARG002 - as Answers
         """Ask a fitted member; (n_rows, n_columns)."""
-        return member_answers(member, as_asked(member, X), self.classes, self.form)
+        said = member_answers(member, as_asked(member, X), self.classes, self.form)
+        check_rows(member, said, X)
+        return said
 
 
 class WeightedVote(Combination):

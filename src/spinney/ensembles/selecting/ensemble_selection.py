@@ -264,8 +264,8 @@ class EnsembleSelectionClassifier(ClassifierMixin, EnsembleSelection):
     Parameters
     ----------
     estimators : list of (name, estimator) pairs, or None
-        The library. None: gradient boosting, a random forest and extra trees of ours. A member
-        without ``predict_proba`` says 1 for the label it predicts.
+        The library; "drop" leaves a member out. None: gradient boosting, a random forest and extra
+        trees of ours. A member without ``predict_proba`` says 1 for the label it predicts.
     cv : int, float, splitter, pairs, "prefit" or None
         Where the answers come from that the committee is selected on. Folds, as scikit-learn gives
         them (5 for None, stratified for a number; by group if ``fit`` gets ``groups``): members are

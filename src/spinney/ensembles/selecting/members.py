@@ -11,7 +11,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from spinney.data.row_keys import keys_for
 from spinney.ensembles.combining.jobs import take_rows
-from spinney.ensembles.combining.members import takes_shared_rows
+from spinney.ensembles.combining.members import is_dropped, takes_shared_rows
 from spinney.ensembles.estimator import Estimator
 from spinney.ensembles.failing_fits import telling_where
 from spinney.ensembles.fitting import Reading
@@ -26,7 +26,7 @@ from spinney.errors import (
     WeakLearnerFailed,
     shorten,
 )
-from spinney.model.answers import as_members_take, member_answers
+from spinney.model.answers import as_members_take, check_rows, member_answers
 from spinney.progress import Progress
 from spinney.randomness import Stream, random_bits
 from spinney.typing import AnyArray, FloatArray, IntArray, TableLike
@@ -122,7 +122,8 @@ def table_for_members(X: TableLike) -> Any:
 def named_members(given: Any, owner: str, taken: Container[str] = ()) -> list[Member]:
     """Read a list of (name, estimator) pairs, or of estimators, which are then called by class.
 
-    ``taken``: names of parameters, which members may not have.
+    Those that were left out, by "drop", are not among the answer. ``taken``: names of parameters,
+    which members may not have.
     """
     if isinstance(given, str | bytes) or not isinstance(given, Sequence) or not len(given):
         raise InvalidParameter(
@@ -135,8 +136,13 @@ def named_members(given: Any, owner: str, taken: Container[str] = ()) -> list[Me
         else Member(f"{type(item).__name__.lower()}{place}", item)
         for place, item in enumerate(given)
     ]
-    for member in members:
+    present = [member for member in members if not is_dropped(member.estimator)]
+    for member in present:
         _check_member(member, owner)
+    if not present:
+        raise InvalidParameter(
+            f"All members of {owner} are dropped. Give an estimator in the place of one of them."
+        )
     names = [member.name for member in members]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -149,7 +155,7 @@ def named_members(given: Any, owner: str, taken: Container[str] = ()) -> list[Me
             f"{owner} has members called {shorten(conflicts)}, and parameters of the same name. "
             "Give the members other names."
         )
-    return members
+    return present
 
 
 def _check_member(member: Member, owner: str) -> None:
@@ -164,7 +170,7 @@ def _check_member(member: Member, owner: str) -> None:
         what = "a class" if isinstance(estimator, type) else f"without {', '.join(lacks)}"
         raise InvalidParameter(
             f"The member {member.name!r} of {owner} is {estimator!r}, {what}; expected an "
-            "estimator with fit, predict and get_params."
+            "estimator with fit, predict and get_params, or 'drop'."
         )
 
 
@@ -253,11 +259,13 @@ def ask_member(member: Member, X: TableLike, classes: AnyArray | None) -> FloatA
     form = "values" if classes is None else "shares"
     known = np.empty(0) if classes is None else classes
     try:
-        return member_answers(member.estimator, X, known, form)
+        answers = member_answers(member.estimator, X, known, form)
+        check_rows(member.estimator, answers, X)
     except Exception as error:
         kind = type(error) if isinstance(error, InvalidInput) else WeakLearnerFailed
         said = str(error) if kind is not WeakLearnerFailed else f"{type(error).__name__}: {error}"
         raise kind(f"The member {member} could not be asked: {said}") from error
+    return answers
 
 
 def run_all(

@@ -171,6 +171,9 @@ class ConformalClassifier(ClassifierMixin, Around):
         self._check_base(base)
         rows = self._read((X, y, sample_weight), (groups, time))
         self._seed = seed_from(self.random_state)
+        self._asked_by = SetScore(self.method, float(self.penalty), int(self.free))
+        self._is_drawn = bool(self.randomised) and self.method != "lac"
+        self._promised_to = self.conditional_on
         cv = self._folds_wanted(5)
         if isinstance(cv, str):
             self.classes_ = self._classes_of_fitted(base, rows)
@@ -201,19 +204,19 @@ class ConformalClassifier(ClassifierMixin, Around):
         ]
         draws = self._draws(len(rows), 0)
         own = None if draws is None else draws[judged]
-        self.scores_ = self._score().of_labels(np.concatenate(shares), codes, own)
+        self.scores_ = self._asked_by.of_labels(np.concatenate(shares), codes, own)
         self._lacks = np.repeat(np.arange(len(folds)), [len(judge) for _, judge in folds])
         self._weights = rows.weights_of(judged)
         self._groups = None
         self._kinds = np.zeros(len(judged), np.int64)
         if self._by_class():
             self._kinds = codes
-        elif self.conditional_on is not None:
-            self._groups = Groups(groups_by(self.conditional_on, rows.table(judged)))
+        elif self._promised_to is not None:
+            self._groups = Groups(groups_by(self._promised_to, rows.table(judged)))
             self._kinds = self._groups.codes
 
     def _by_class(self) -> bool:
-        return isinstance(self.conditional_on, str) and self.conditional_on == "class"
+        return isinstance(self._promised_to, str) and self._promised_to == "class"
 
     def predict_proba(self, X: TableLike) -> FloatArray:
         """Probabilities of the classes as the estimator says them; (n_rows, n_classes)."""
@@ -247,7 +250,7 @@ class ConformalClassifier(ClassifierMixin, Around):
         if self._by_class():
             kinds = kinds + np.arange(len(self.classes_))
         elif self._groups is not None:
-            own = self._groups.codes_of(groups_by(self.conditional_on, given))
+            own = self._groups.codes_of(groups_by(self._promised_to, given))
             kinds = kinds + own[:, np.newaxis]
         return PredictionSets.of(self._members(scores, kinds, share), self.classes_, share)
 
@@ -268,13 +271,19 @@ class ConformalClassifier(ClassifierMixin, Around):
 
     def _scored(self, member: Any, X: TableLike) -> FloatArray:
         shares = shares_said(member, X, self.classes_)
-        return self._score()(shares, self._draws(len(shares), 1))
+        return self._asked_by(shares, self._draws(len(shares), 1))
 
-    def _score(self) -> SetScore:
-        return SetScore(self.method, float(self.penalty), int(self.free))
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if hasattr(self, "scores_") and not hasattr(self, "_asked_by"):
+            # Pickled before classes were scored without their own probability.
+            numbers = float(self.penalty), int(self.free)
+            self._asked_by = SetScore(self.method, *numbers, including=True)
+            self._is_drawn = bool(self.randomised) and self.method != "lac"
+            self._promised_to = self.conditional_on
 
     def _draws(self, n_rows: int, number: int) -> FloatArray | None:
-        if not self.randomised or self.method == "lac":
+        if not self._is_drawn:
             return None
         bits = random_bits(self._seed, Stream.ROWS, (1 << 30) + number)
         draws: FloatArray = np.random.default_rng(bits).random(n_rows)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
@@ -73,6 +73,14 @@ class Calibration(Result):
             None if part is None else read_only(part[order]) for part in (scores, weights, codes)
         )
         return cls("held_out", method, np.asarray(first), second, third, numbers, including)
+
+    def __setstate__(self, state: Sequence[Any]) -> None:
+        """Take back what was pickled; those of old do not tell whether classes count their own."""
+        names = [field.name for field in fields(self)]
+        values = dict(zip(names, state, strict=False))
+        values.setdefault("including", values["method"] in _ADDING)
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     @property
     def set_score(self) -> SetScore:

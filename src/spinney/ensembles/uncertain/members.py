@@ -75,7 +75,7 @@ def _seeded(estimator: Any, seed: int, number: int) -> Any:
 def numbers_said(member: Any, X: Any) -> FloatArray:
     """Ask a fitted regressor; (n_rows,) finite numbers."""
     said = np.asarray(member.predict(X), np.float64)
-    check_rows(member, "predict", said, X)
+    check_rows(member, said, X)
     if said.ndim == 2 and said.shape[1] == 1:
         said = said[:, 0]
     if said.ndim != 1 or not np.isfinite(said).all():
@@ -100,7 +100,7 @@ def shares_said(member: Any, X: Any, classes: AnyArray) -> FloatArray:
             "Give a classifier that has, or put a CalibratedClassifier around it."
         )
     said = np.asarray(member.predict_proba(X), np.float64)
-    check_rows(member, "predict_proba", said, X)
+    check_rows(member, said, X, "predict_proba")
     return _in_columns(member, said, classes, 0.0)
 
 
@@ -112,7 +112,7 @@ def decisions_said(member: Any, X: Any, classes: AnyArray) -> FloatArray:
             "nothing to calibrate. Give a classifier that says more than labels."
         )
     said = np.asarray(member.decision_function(X), np.float64)
-    check_rows(member, "decision_function", said, X)
+    check_rows(member, said, X, "decision_function")
     if said.ndim == 1:
         said = np.column_stack([-said, said])
     return _in_columns(member, said, classes, float(said.min(initial=0.0)) - 1.0)

@@ -42,7 +42,8 @@ def refuse_other_rows(fitted: Any, X: TableLike, y: Any, sample_weight: Any) -> 
     if rows_digest(found[there], own, in_order=is_in_order) != known.digest:
         raise InvalidInput(
             f"These are not the rows, targets and weights that this {name} was fitted on"
-            f"{', or they stand in another order' if is_in_order else ''}. {_REMEDY}"
+            f"{', or they stand in another order' if is_in_order else ''}"
+            f"{_or_class_weight(fitted)}. {_REMEDY}"
         )
     if not is_in_order and known.places is not None:
         ordered = found[known.places]
@@ -52,6 +53,14 @@ def refuse_other_rows(fitted: Any, X: TableLike, y: Any, sample_weight: Any) -> 
                 f"The rows are those that this {name} was fitted on, but stand in another order "
                 f"(row {int(known.places[at[0] + 1])} is not where it was). {_REMEDY}"
             )
+
+
+def _or_class_weight(fitted: Any) -> str:
+    """Say that class weights are weights, of those that have some."""
+    params = fitted.get_params(deep=False)
+    if "class_weight" not in params:
+        return ""
+    return f", or class_weight, now {params['class_weight']!r}, was another one then"
 
 
 def refuse_another_order(fitted: Any, X: TableLike, y: Any) -> None:

@@ -32,6 +32,7 @@ import spinney
 from spinney import EnsembleSelectionClassifier, EnsembleSelectionRegressor
 from spinney.errors import (
     CannotSave,
+    InvalidParameter,
     UnknownParameter,
 )
 
@@ -288,6 +289,22 @@ def test_parameters_of_members_can_be_set_and_searched():
         model.set_params(n_step=5)
     search = GridSearchCV(model, {"near__n_neighbors": [1, 5], "n_init": [1, 2]}, cv=3).fit(X, Y)
     assert search.best_score_ > 0.9
+
+
+def test_members_can_be_left_out_as_in_other_committees():
+    fewer = EnsembleSelectionClassifier([library()[0], library()[3]], n_steps=6).fit(X, Y)
+    model = EnsembleSelectionClassifier(library(), n_steps=6).set_params(near="drop", line="drop")
+    model.fit(X, Y)
+    assert model.library_.names == ("bayes", "tree")
+    assert np.array_equal(model.predict_proba(X), fewer.predict_proba(X))
+    assert clone(model).get_params()["near"] == "drop"
+    grid = {"bayes": ["drop", GaussianNB()]}
+    assert GridSearchCV(model, grid, cv=3, error_score="raise").fit(X, Y).best_score_ > 0.9
+    with pytest.raises(InvalidParameter, match=r"All members of EnsembleSelection.* are dropped"):
+        model.set_params(bayes="drop", tree="drop").fit(X, Y)
+    twice = [library()[0], ("bayes", "drop")]
+    with pytest.raises(InvalidParameter, match="several members called 'bayes'"):
+        EnsembleSelectionClassifier(twice).fit(X, Y)
 
 
 def test_pipelines_are_members_too():

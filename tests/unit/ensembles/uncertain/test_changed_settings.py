@@ -10,6 +10,7 @@ from sklearn.linear_model import LinearRegression
 
 from spinney import (
     CalibratedClassifier,
+    ConformalClassifier,
     DecisionTreeClassifier,
     RandomForestClassifier,
     VotingClassifier,
@@ -17,6 +18,7 @@ from spinney import (
     WeightedVoteClassifier,
 )
 from spinney.datasets import make_friedman
+from spinney.ensembles.uncertain.kept import Calibration
 from spinney.errors import NotCalibrated
 from spinney.io.save_load import from_bytes, to_bytes
 
@@ -91,3 +93,31 @@ def test_calibrated_probabilities_are_those_of_the_curves_that_were_fitted():
     assert np.array_equal(model.predict_proba(TEST.X), before)
     with pytest.raises(ValueError, match="method='platt' gives one probability"):
         model.probability_bounds(TEST.X)
+
+
+def test_conformal_sets_are_asked_as_the_rows_were_judged():
+    model = ConformalClassifier(DecisionTreeClassifier(max_depth=4), random_state=0)
+    before = model.fit(TRAIN.X, labels(TRAIN)).predict_set(TEST.X).members
+    for changes in ({"method": "lac"}, {"randomised": True}, {"conditional_on": "class"}):
+        changed = copy.deepcopy(model).set_params(**changes)
+        assert np.array_equal(changed.predict_set(TEST.X).members, before)
+        fitted = changed.fit(TRAIN.X, labels(TRAIN))
+        assert fitted.predict_set(TEST.X).coverage(labels(TEST)) > 0.8
+
+
+def test_pickles_from_before_are_asked_as_they_were():
+    model = ConformalClassifier(DecisionTreeClassifier(max_depth=4), random_state=0)
+    model.fit(TRAIN.X, labels(TRAIN))
+    state = dict(model.__getstate__())
+    for name in ("_asked_by", "_is_drawn", "_promised_to"):
+        del state[name]
+    old = ConformalClassifier.__new__(ConformalClassifier)
+    old.__setstate__(state)
+    assert old._asked_by.including
+    assert not model._asked_by.including
+    kept = Calibration.held_out("aps", np.arange(9.0))
+    for method, including in (("aps", True), ("lac", False), ("residual", False)):
+        again = Calibration.__new__(Calibration)
+        again.__setstate__(["held_out", method, kept.scores, None, None, (0.0, 0.0)])
+        assert again.including == including
+    assert not pickle.loads(pickle.dumps(kept)).including

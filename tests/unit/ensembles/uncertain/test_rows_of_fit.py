@@ -95,6 +95,13 @@ def test_rows_of_fit_are_taken_and_all_others_refused(model, weights):
         model.calibrate_out_of_bag(X[:50], y[:50])
 
 
+def test_class_weights_are_weights_of_fit():
+    model = KINDS["balanced"]().fit(X, LABELS).set_params(class_weight=None)
+    with pytest.raises(InvalidInput, match="or class_weight, now None, was another one then"):
+        model.calibrate_out_of_bag(X, LABELS)
+    model.set_params(class_weight="balanced").calibrate_out_of_bag(X, LABELS)
+
+
 @pytest.mark.parametrize("kind", ["forest", "classes", "bag of trees", "medians", "quantiles"])
 @pytest.mark.parametrize("carry", ["pickle", "file", "copy"])
 def test_fitted_ensembles_know_their_rows_wherever_they_went(kind, carry):
