@@ -14,6 +14,12 @@ namespace {
 using AnyColumn = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
 using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 
+/// Columns that keep their arrays alive. nb::keep_alive looks through all it keeps each time, which
+/// takes minutes for a table of a hundred thousand columns.
+struct OwnedColumns : Columns {
+    std::vector<nb::ndarray<nb::ro>> owners;
+};
+
 ValueType value_type(nb::dlpack::dtype dtype) {
     if (dtype == nb::dtype<float>()) return ValueType::kFloat32;
     if (dtype == nb::dtype<double>()) return ValueType::kFloat64;
@@ -36,15 +42,17 @@ void check_rows(const Columns& self, std::size_t n_rows) {
     }
 }
 
-void add_column(Columns& self, const AnyColumn& column) {
+void add_column(OwnedColumns& self, const AnyColumn& column) {
     check_rows(self, column.shape(0));
+    self.owners.emplace_back(column);
     self.features.push_back({.type = value_type(column.dtype()),
                              .data = bytes(column),
                              .stride = byte_stride(column.stride(0), column.itemsize())});
 }
 
-void add_matrix(Columns& self, const AnyMatrix& matrix) {
+void add_matrix(OwnedColumns& self, const AnyMatrix& matrix) {
     check_rows(self, matrix.shape(0));
+    self.owners.emplace_back(matrix);
     const ValueType type = value_type(matrix.dtype());
     const std::ptrdiff_t to_next_row = byte_stride(matrix.stride(0), matrix.itemsize());
     const std::ptrdiff_t to_next_feature = byte_stride(matrix.stride(1), matrix.itemsize());
@@ -55,7 +63,7 @@ void add_matrix(Columns& self, const AnyMatrix& matrix) {
     }
 }
 
-void add_sparse(Columns& self, const Array<std::int32_t>& rows, const AnyColumn& values) {
+void add_sparse(OwnedColumns& self, const Array<std::int32_t>& rows, const AnyColumn& values) {
     const auto listed = view(rows);
     std::int64_t previous = -1;
     bool increasing = listed.size() == values.shape(0);
@@ -68,6 +76,8 @@ void add_sparse(Columns& self, const Array<std::int32_t>& rows, const AnyColumn&
         throw Failure(FailureKind::kInvalidInput,
                       "a sparse column must list its rows in increasing order");
     }
+    self.owners.emplace_back(rows);
+    self.owners.emplace_back(values);
     self.features.push_back({.type = value_type(values.dtype()),
                              .data = bytes(values),
                              .rows = listed,
@@ -106,22 +116,22 @@ std::vector<FeatureBins> make_mapper(const nb::list& features) {
 }  // namespace
 
 void bind_data(nb::module_& module) {
-    nb::class_<Columns>(module, "Columns", "Borrowed columns of a table.")
+    nb::class_<Columns>(module, "ColumnViews", "What native code sees of the columns of a table.");
+    nb::class_<OwnedColumns, Columns>(module, "Columns", "Borrowed columns of a table.")
         .def(
             "__init__",
-            [](Columns* self, std::size_t n_rows) {
+            [](OwnedColumns* self, std::size_t n_rows) {
                 if (n_rows > std::numeric_limits<std::int32_t>::max()) {
                     throw Failure(FailureKind::kInvalidInput,
                                   "tables of more than 2147483647 rows are not supported");
                 }
-                new (self) Columns{.n_rows = n_rows, .features = {}};
+                new (self) OwnedColumns{{.n_rows = n_rows, .features = {}}, {}};
             },
             "n_rows"_a)
         // noconvert: a converted copy would die with the call, and the views point into it.
-        .def("add_column", &add_column, "values"_a.noconvert(), nb::keep_alive<1, 2>())
-        .def("add_matrix", &add_matrix, "values"_a.noconvert(), nb::keep_alive<1, 2>())
-        .def("add_sparse", &add_sparse, "rows"_a.noconvert(), "values"_a.noconvert(),
-             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+        .def("add_column", &add_column, "values"_a.noconvert())
+        .def("add_matrix", &add_matrix, "values"_a.noconvert())
+        .def("add_sparse", &add_sparse, "rows"_a.noconvert(), "values"_a.noconvert())
         .def_prop_ro("n_features", [](const Columns& self) { return self.features.size(); });
 
     module.def(

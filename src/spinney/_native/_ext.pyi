@@ -20,7 +20,10 @@ def best_isa() -> str:
 def use_isa(name: str) -> None:
     """Switch the kernels, for tests; SPINNEY_ISA does it from outside."""
 
-class Columns:
+class ColumnViews:
+    """What native code sees of the columns of a table."""
+
+class Columns(ColumnViews):
     """Borrowed columns of a table."""
 
     def __init__(self, n_rows: int) -> None: ...
@@ -39,10 +42,10 @@ def nonzero_columns(matrix: Annotated[NDArray, dict(shape=(None, None), device='
     Starts of columns, rows and values that are not zero; empty unless these are few.
     """
 
-def find_cuts(columns: Columns, weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bins: int, sample_rows: int, n_threads: int) -> list:
+def find_cuts(columns: ColumnViews, weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bins: int, sample_rows: int, n_threads: int) -> list:
     """Cut points of every feature; weights empty or one integer per row."""
 
-def bin_columns(columns: Columns, features: list, n_threads: int) -> NDArray[numpy.uint8]:
+def bin_columns(columns: ColumnViews, features: list, n_threads: int) -> NDArray[numpy.uint8]:
     """
     Bins, row-major; a feature is its cut points or (bin of each code, number of bins).
     """
@@ -56,7 +59,7 @@ class SparseBins:
     def dense(self, n_threads: int) -> NDArray[numpy.uint8]:
         """Bins, row-major."""
 
-def bin_sparse_columns(columns: Columns, features: list, n_threads: int) -> SparseBins:
+def bin_sparse_columns(columns: ColumnViews, features: list, n_threads: int) -> SparseBins:
     """The same of sparse columns of numbers, for stored values only."""
 
 class SearchGoal:
@@ -186,7 +189,7 @@ class Forest:
 
     def __init__(self, arrays: dict, n_features: int, n_outputs: int, value_width: int, n_threads: int = 1) -> None: ...
 
-    def predict(self, columns: Columns, divisor: float, link: str, n_threads: int, road: str = 'best') -> NDArray[numpy.float64]:
+    def predict(self, columns: ColumnViews, divisor: float, link: str, n_threads: int, road: str = 'best') -> NDArray[numpy.float64]:
         """
         Sums of the trees over the divisor, through the link; (n_rows, n_predicted).
         """
@@ -200,7 +203,7 @@ class Forest:
     @overload
     def predict_rows(self, divisor: float, link: str, rows: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]: ...
 
-    def leaf_ids(self, columns: Columns, n_threads: int, road: str = 'best') -> NDArray[numpy.int32]:
+    def leaf_ids(self, columns: ColumnViews, n_threads: int, road: str = 'best') -> NDArray[numpy.int32]:
         """Leaf of every row in every tree; (n_rows, n_trees)."""
 
 class PackedForest:
@@ -223,13 +226,13 @@ def apply_link(link: str, scores: Annotated[NDArray[numpy.float64], dict(shape=(
 def shapley_base(forest: Forest) -> NDArray[numpy.float64]:
     """Raw scores when no feature is known; (n_outputs)."""
 
-def shapley_values(forest: Forest, columns: Columns, players: tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], int], n_threads: int) -> NDArray[numpy.float64]:
+def shapley_values(forest: Forest, columns: ColumnViews, players: tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], int], n_threads: int) -> NDArray[numpy.float64]:
     """Path-dependent Shapley values; (n_rows, n_players, n_outputs)."""
 
-def shapley_interactions(forest: Forest, columns: Columns, players: tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], int], n_threads: int) -> NDArray[numpy.float64]:
+def shapley_interactions(forest: Forest, columns: ColumnViews, players: tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], int], n_threads: int) -> NDArray[numpy.float64]:
     """Shapley interactions; (n_rows, n_players, n_players, n_outputs)."""
 
-def interventional_values(forest: Forest, columns: Columns, background: Columns, shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], players: tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], int], n_threads: int) -> NDArray[numpy.float64]:
+def interventional_values(forest: Forest, columns: ColumnViews, background: ColumnViews, shares: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], players: tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], int], n_threads: int) -> NDArray[numpy.float64]:
     """Shapley values against a background; (n_rows, n_players, n_outputs)."""
 
 class TreeSettings:
@@ -501,7 +504,7 @@ class Criterion(enum.Enum):
 class SortedColumns:
     """Rows of every feature by value."""
 
-    def __init__(self, columns: Columns, category_bins: Sequence[Sequence[int]], n_threads: int) -> None: ...
+    def __init__(self, columns: ColumnViews, category_bins: Sequence[Sequence[int]], n_threads: int) -> None: ...
 
     @property
     def n_rows(self) -> int: ...
@@ -595,7 +598,7 @@ class ForestTarget:
 class RankedColumns:
     """Every feature as ranks of its values."""
 
-    def __init__(self, columns: Columns, category_bins: Sequence[Sequence[int]], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bins: int, n_threads: int) -> None: ...
+    def __init__(self, columns: ColumnViews, category_bins: Sequence[Sequence[int]], weights: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bins: int, n_threads: int) -> None: ...
 
     @property
     def n_rows(self) -> int: ...

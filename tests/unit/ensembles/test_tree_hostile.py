@@ -1,11 +1,16 @@
-"""Single trees on odd input: no crash, and a sensible tree or a clear refusal."""
+"""Trees on odd input: no crash, and a sensible tree or a clear refusal; forests asked oddly."""
 
 import resource
 
 import numpy as np
 import pytest
 
-from spinney import DecisionTreeClassifier, DecisionTreeRegressor
+from spinney import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from spinney.ensembles.trees.growing import CLASS_CRITERIA, NUMBER_CRITERIA
 from spinney.errors import InvalidInput, InvalidParameter
 
@@ -123,3 +128,15 @@ def test_small_weights_do_not_make_a_leaf_of_the_tree():
         DecisionTreeClassifier(min_samples_leaf=2).fit(
             np.arange(80.0).reshape(-1, 1), np.arange(80) % 2, np.full(80, 0.01)
         )
+
+
+@pytest.mark.parametrize("wrong", ["jackknife", 1, None, np.array([True])])
+def test_whether_standard_errors_are_asked_for_is_a_yes_or_no(wrong):
+    X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) % 2
+    for forest in (RandomForestClassifier(5), RandomForestRegressor(5)):
+        ask = getattr(forest.fit(X, y), "predict_proba", forest.predict)
+        assert len(ask(X, return_std=np.True_)) == 2
+        with pytest.raises(InvalidParameter, match=r"return_std=.*expected True or False"):
+            ask(X, return_std=wrong)
+    with pytest.raises(InvalidParameter, match="std_method='jackknife'"):
+        forest.predict(X, return_std="jackknife")

@@ -10,7 +10,7 @@ from spinney.data.target import read_labels
 from spinney.data.weights import read_weights
 from spinney.ensembles.forests.forest import Forest
 from spinney.ensembles.forests.growing import hard_votes
-from spinney.ensembles.forests.uncertainty import standard_errors
+from spinney.ensembles.forests.uncertainty import asks_for_errors, standard_errors
 from spinney.ensembles.label_answers import logarithms
 from spinney.ensembles.number_answers import ScoresNumbers
 from spinney.ensembles.trees.several_labels import SeveralLabels
@@ -49,7 +49,7 @@ class ClassForest(SeveralLabels, ClassifierMixin, Forest):
             of them
         """
         shares = self._by_label(self._predictions(X))
-        if not return_std:
+        if not asks_for_errors(return_std):
             return shares
         by_class = self.get_params(deep=False)["class_weight"] not in (None, "balanced_subsample")
         errors = standard_errors(
@@ -200,7 +200,7 @@ class NumberForest(ScoresNumbers, RegressorMixin, Forest):
         """
         means: FloatArray = self._predictions(X)
         flat = means.shape[1] == 1
-        if not return_std:
+        if not asks_for_errors(return_std):
             return means[:, 0] if flat else means
         errors = standard_errors(self.model_, self._known, self.apply(X), std_method)
         return (means[:, 0], errors[:, 0]) if flat else (means, errors)

@@ -14,6 +14,15 @@ from spinney.typing import AnyArray, FloatArray
 _ANSWERS_AT_ONCE = 1 << 22
 
 
+def asks_for_errors(return_std: object) -> bool:
+    """Tell whether standard errors are asked for; refuse what is no answer to that."""
+    if isinstance(return_std, bool | np.bool_):
+        return bool(return_std)
+    known = isinstance(return_std, str) and return_std in VARIANCES
+    hint = f" The way they are estimated is std_method={return_std!r}." if known else ""
+    raise InvalidParameter(f"return_std={return_std!r}: expected True or False.{hint}")
+
+
 def standard_errors(
     model: TreeForest,
     known: Knowledge,
