@@ -129,7 +129,7 @@ def count_rows(X: Any) -> int:
     for name in ("shape", "n_rows"):
         if hasattr(X, name):
             return int(np.ravel(getattr(X, name))[0])
-    return len(X)
+    return len(X) if hasattr(X, "__len__") else len(np.asarray(X))
 
 
 def check_rows(member: Any, said: AnyArray, X: Any, method: str = "predict") -> None:
