@@ -8,7 +8,7 @@ from sklearn.metrics import accuracy_score, f1_score, mean_absolute_error, r2_sc
 
 from spinney import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from spinney.datasets import make_friedman, make_twonorm
-from spinney.errors import InvalidInput
+from spinney.errors import InvalidInput, InvalidParameter
 from spinney.theory import forest_strength
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -214,3 +214,9 @@ def test_a_tree_that_is_not_there_is_told_by_its_number():
     for trees in (forest, forest.estimators_):
         with pytest.raises(IndexError, match=r"There is no tree 9: there are 3, from 0 on"):
             trees[9]
+
+
+def test_a_score_of_the_user_that_is_no_number_is_named():
+    X, y = np.arange(60.0).reshape(-1, 1), np.arange(60) % 2
+    with pytest.raises(InvalidParameter, match=r"oob_score=.*'high': expected a function"):
+        RandomForestClassifier(30, oob_score=lambda *_: "high").fit(X, y)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from spinney import DecisionTreeClassifier
+from spinney import DecisionTreeClassifier, RandomForestClassifier
 from spinney.errors import InvalidInput, InvalidParameter
 from spinney.io.save_load import from_bytes, to_bytes
 
@@ -101,3 +101,14 @@ def test_threads_do_not_matter():
         for n in (1, 2, 3, 7)
     }
     assert len(prints) == 1
+
+
+@pytest.mark.parametrize("kind", [DecisionTreeClassifier, RandomForestClassifier])
+@pytest.mark.parametrize(
+    ("name", "other"), [("log_loss", "entropy"), ("misclassification", "error")]
+)
+def test_criteria_of_two_names(kind, name, other):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 4)), rng.integers(0, 3, 200)
+    one, two = (kind(criterion=word, random_state=0).fit(X, y) for word in (name, other))
+    assert one.model_ == two.model_

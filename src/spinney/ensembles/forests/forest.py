@@ -200,7 +200,14 @@ class Forest(OutOfBagCalibration, PassedNodes, BagKeeper):
             right, said = classes[y.astype(np.int64)], classes[answers.argmax(axis=1)]
         else:
             right, said = (a[:, 0] if y.shape[1] == 1 else a for a in (y, answers))
-        return float(scoring(right[known], said[known]))
+        score = scoring(right[known], said[known])
+        try:
+            return float(score)
+        except (TypeError, ValueError):
+            raise InvalidParameter(
+                f"oob_score={scoring!r} gave {score!r}: expected a function of what is right and "
+                "what is predicted that returns one number."
+            ) from None
 
     # What is known of the trees
 

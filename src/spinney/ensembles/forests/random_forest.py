@@ -32,8 +32,9 @@ class RandomForestClassifier(ClassForest):
         trees would lower the out-of-bag squared loss by at most 1 %, or by at most 0.01 % of that
         of the best constant; 2000 at most.
     criterion : {"gini", "entropy", "log_loss", "error", "twoing", "dkm", "hellinger", "gain_ratio"}
-        What a split lowers, or raises. "dkm" and "hellinger" are for two classes. Of several
-        labels per row the sum over them counts.
+        What a split lowers, or raises. "log_loss" is "entropy", "misclassification" is "error";
+        "dkm" and "hellinger" are for two classes. Of several labels per row the sum over them
+        counts.
     max_depth : int or None
         Longest path from the root, in splits.
     min_samples_split, min_samples_leaf : int or float

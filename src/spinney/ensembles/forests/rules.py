@@ -26,6 +26,7 @@ CLASS_CRITERIA = {
     "entropy": "entropy",
     "log_loss": "entropy",
     "error": "error",
+    "misclassification": "error",
     "twoing": "twoing",
     "dkm": "dkm",
     "hellinger": "hellinger",

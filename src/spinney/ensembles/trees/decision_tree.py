@@ -32,13 +32,14 @@ class DecisionTreeClassifier(SeveralLabels, ClassifierMixin, SingleTree):
     ----------
     criterion : str
         What a split lowers: "gini", "entropy" in bits (also "log_loss"), "error" outside the
-        majority, "dkm" for 2√(p(1-p)), which is what "exponential" loss leaves. Or what it raises:
-        "twoing", "hellinger" distance, "gain_ratio". DKM and Hellinger know two classes.
+        majority (also "misclassification"), "dkm" for 2√(p(1-p)), which is what "exponential" loss
+        leaves. Or what it raises: "twoing", "hellinger" distance, "gain_ratio". DKM and Hellinger
+        know two classes.
     splitter : {"best", "random"}
         scikit-learn's word: "best" looks as ``search`` says, "random" is ``search="random"``.
     search : {"exact", "adaptive", "histogram", "random"}
-        How cuts of numbers are looked for: all of them; by bins in nodes of more than a thousand
-        rows and all elsewhere; by bins only; or the best of one random cut per feature.
+        How cuts of numbers are looked for: all of them; by bins in nodes of 768 rows or more
+        and all elsewhere; by bins only; or the best of one random cut per feature.
     max_depth : int or None
         Longest path from the root, in splits.
     min_samples_split, min_samples_leaf : int or float

@@ -19,6 +19,7 @@ _CRITERIA = {
     "squared_error": "squared",
     "friedman_mse": "squared",
     "error": "error",
+    "misclassification": "error",
     "exponential": "exponential",
     "dkm": "exponential",
 }
