@@ -6,13 +6,12 @@
 #include <span>
 #include <type_traits>
 
+#include "native/trees/block_sort.hpp"
 #include "native/trees/cut_ceilings.hpp"
 #include "native/trees/few_search.hpp"
 #include "native/trees/found_cuts.hpp"
 #include "native/trees/key_moves.hpp"
-#include "native/trees/key_sort.hpp"
 #include "native/trees/split_judge.hpp"
-#include "native/trees/word_sort.hpp"
 
 namespace spinney {
 
@@ -39,7 +38,6 @@ class SortedBlock : private SplitJudge<Target> {
           ceilings_(most_rows),
           keys_(columns.n_features() * most_rows + kRoughPadding + 1),
           varies_(columns.n_features()),
-          wide_keys_(most_rows),
           sort_(most_rows),
           ids_(most_rows),
           payloads_(most_rows),
@@ -174,9 +172,8 @@ class SortedBlock : private SplitJudge<Target> {
   private:
     static constexpr bool kJudgesSets = JudgesSets<Target>;
 
-    /// A rank within the block above, the row's place in the block below.
-    using Key = std::uint32_t;
-    static constexpr std::uint32_t kMissing = kNoRank;
+    using Key = BlockKey;
+    static constexpr std::uint32_t kMissing = BlockSort::kMissing;
 
     static std::uint32_t rank_in(Key key) { return key >> 16; }
     static std::uint16_t id_of(Key key) { return static_cast<std::uint16_t>(key); }
@@ -184,63 +181,11 @@ class SortedBlock : private SplitJudge<Target> {
 
     /// Writes the keys of a feature in order; false if it is the same for all rows.
     bool sort_feature(const RankedFeature& feature, std::size_t f) {
-        const bool varies = feature.with_ranks([&]<class Rank>(const Rank* ranks) {
-            if constexpr (sizeof(Rank) * 2 == sizeof(Key)) {
-                if (sort_words_ != nullptr && items_.size() <= kMostWords) {
-                    return sort_short_ranks(feature, ranks, keys(f));
-                }
-            }
-            return sort_ranks(feature, ranks, keys(f));
-        });
+        const bool varies = sort_.sort(feature, items_, keys(f));
         if constexpr (kJudgesSets) {
             if (varies && few_rows_ > 0) tell_ranks(f);
         }
         return varies;
-    }
-
-    /// Ranks and rows fit words, and all words the registers.
-    bool sort_short_ranks(const RankedFeature& feature, const std::uint16_t* ranks, Key* into) {
-        const std::uint32_t missing = feature.missing_rank();
-        std::size_t n = 0;
-        std::size_t end = items_.size();
-        for (std::size_t id = 0; id < items_.size(); ++id) {
-            const std::uint32_t rank = ranks[row_of(items_[id])];
-            if (rank == missing) {
-                into[--end] = kMissing << 16 | static_cast<std::uint32_t>(id);
-            } else {
-                words_[n++] = rank << 16 | static_cast<std::uint32_t>(id);
-            }
-        }
-        if (n == 0) return false;
-        const std::uint32_t highest = sort_words_(words_.data(), n, into);
-        return highest > 0 || n < items_.size();
-    }
-
-    template <class Rank>
-    bool sort_ranks(const RankedFeature& feature, const Rank* ranks, Key* into) {
-        const std::uint32_t missing = feature.missing_rank();
-        std::uint32_t low = missing;
-        std::uint32_t high = 0;
-        std::size_t n = 0;
-        std::size_t end = items_.size();
-        for (std::size_t id = 0; id < items_.size(); ++id) {
-            const std::uint32_t rank = ranks[row_of(items_[id])];
-            if (rank == missing) {
-                into[--end] = kMissing << 16 | static_cast<std::uint32_t>(id);
-                continue;
-            }
-            wide_keys_[n++] = rank_key(rank, static_cast<std::uint32_t>(id));
-            low = std::min(low, rank);
-            high = std::max(high, rank);
-        }
-        if (n == 0 || (low == high && n == items_.size())) return false;
-        const RankKey* sorted = sort_.sort(wide_keys_.data(), n, low, high);
-        std::uint32_t own = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            own += i > 0 && rank_of(sorted[i]) != rank_of(sorted[i - 1]) ? 1U : 0U;
-            into[i] = own << 16 | payload_of(sorted[i]);
-        }
-        return true;
     }
 
     void tell_ranks(std::size_t f) {
@@ -397,10 +342,7 @@ class SortedBlock : private SplitJudge<Target> {
     CutCeilings ceilings_;
     std::vector<Key> keys_;             ///< features behind each other, most_rows_ places each
     std::vector<std::uint8_t> varies_;  ///< by feature
-    SortWords* sort_words_ = SPINNEY_WORD_KERNEL;
-    alignas(64) std::array<std::uint32_t, kMostWords> words_;
-    std::vector<RankKey> wide_keys_;
-    KeySort sort_;
+    BlockSort sort_;
     std::vector<std::uint16_t> ids_;       ///< rows of every node, in input order
     std::vector<std::uint32_t> payloads_;  ///< by id
     std::vector<std::uint8_t> goes_left_;  ///< by id
