@@ -141,7 +141,7 @@ PARAMETERS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "monotone_of_two_outputs": (
         lambda: _regress(_TWO, monotonic_cst=[1, 0, 0]),
-        r"monotonic constraints.*2 outputs",
+        r"monotonic constraints.*several outputs",
     ),
     "scorer_of_another_task": (
         lambda: _regress(early_stopping=True, scoring="roc_auc"),

@@ -67,6 +67,17 @@ def outputs_taken(params: Mapping[str, Any]) -> dict[str, Any]:
             "Several quantiles are those of one number per row. Give one quantile, or fit one "
             "estimator per column."
         )
+    elif params["growth"] == "symmetric":
+        why = (
+            "growth='symmetric' is for trees of one output, and several share theirs. Set "
+            "growth='leaf_wise' or 'level_wise', or fit one estimator per column."
+        )
+    elif params["monotonic_cst"] is not None:
+        why = (
+            "monotonic constraints are not supported for several outputs, which share their trees: "
+            "a split that suits one of them need not suit the others. Set monotonic_cst=None, or "
+            "fit one estimator per column."
+        )
     else:
         return {"multi_output": True}
     return {"multi_output": False, "why_one": why}
@@ -135,6 +146,6 @@ def pinball_score(
         )
     scores = [
         d2_pinball_score(targets.reshape(-1), of_level, sample_weight=sample_weight, alpha=level)
-        for of_level, level in zip(predictions.T, levels, strict=True)
+        for of_level, level in zip(predictions.reshape(len(predictions), -1).T, levels, strict=True)
     ]
     return float(np.mean(scores))

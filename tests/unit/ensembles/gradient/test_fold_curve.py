@@ -215,7 +215,7 @@ def test_a_single_fold_has_no_standard_error():
 @pytest.mark.parametrize(
     ("params", "given", "words"),
     [
-        ({"cv": 1}, {}, "n_splits"),
+        ({"cv": 1}, {}, "cv=1: expected a number of folds"),
         ({"cv": "five"}, {}, "cv='five'"),
         ({"cv": 500}, {}, "n_splits=500"),
         ({"cv": [([0, 1], [1, 2])]}, {}, "tests on it"),
