@@ -295,12 +295,17 @@ def test_routing_asks_who_is_hidden_whether_keys_are_wanted():
 def test_errors_of_inner_members_tell_where_they_were_fitted():
     inner = spinney.StackingClassifier([("one", CLASSES)], cv=2)
     halves, whole = np.arange(N) // 2 % 2, np.zeros(N)
-    for outer, groups, where in (
-        (stack_of(inner).set_params(cv=2), halves, "the rows that fold 0 of cv learns from (60 of"),
-        (spinney.CalibratedClassifier(inner, cv=2), halves, "the rows that fold 0 of cv learns"),
-        (spinney.VotingClassifier([("inner", inner)]), whole, "the rows given to fit (120 of"),
-        (bag_of(inner), whole, "the rows that a member drew"),
+    named = "StackingClassifier (the member 'inner')"
+    of_fold, of_fit = (
+        "the rows that fold 0 of cv learns from (60 of",
+        "the rows given to fit (120 of",
+    )
+    for outer, groups, who, where in (
+        (stack_of(inner).set_params(cv=2), halves, named, of_fold),
+        (spinney.CalibratedClassifier(inner, cv=2), halves, "StackingClassifier", of_fold),
+        (spinney.VotingClassifier([("inner", inner)]), whole, named, of_fit),
+        (bag_of(inner), whole, "StackingClassifier", "the rows that a member drew"),
     ):
         with pytest.raises(InvalidInput, match="more than there are groups: 1") as told:
             outer.fit(X, LABELS, groups=groups)
-        assert f"While StackingClassifier was fitted to {where}" in told.value.__notes__[0]
+        assert f"While {who} was fitted to {where}" in told.value.__notes__[0]
