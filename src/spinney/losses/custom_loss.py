@@ -24,6 +24,7 @@ from spinney.typing import AnyArray, FloatArray
 
 NUMBER_LINKS = ("identity", "log")
 CLASS_LINKS = ("logistic", "double_logistic", "softmax")
+_FINEST = float(np.finfo(np.float64).eps)
 _SCORES_ASKED = np.array(
     [0.0, 1.0, *(1.0 + sign * 10.0**k for k in range(-6, 4) for sign in (-1, 1))]
 )
@@ -129,6 +130,14 @@ class CustomLoss(Loss):
             return first, None
         second = self._numbers(hessian, shape, "hessian").reshape(len(y), -1)
         return first, second
+
+    def step_of_answers(self, y: FloatArray, scores: FloatArray) -> float:
+        """Distance from 1 to the next number, in the coarsest type that formulas answer in."""
+        slopes = self._ask("gradients", y, scores)
+        answers = [self._ask("value", y, scores)]
+        answers.extend(slopes if isinstance(slopes, tuple) else (slopes,))
+        types = [np.asarray(answer).dtype for answer in answers]
+        return max([_FINEST, *(float(np.finfo(of).eps) for of in types if of.kind == "f")])
 
     def derivatives(
         self,

@@ -33,6 +33,25 @@ def test_predictions_are_those_of_the_model(spinney, files):
     assert [row["prediction"] for row in rows] == model.predict(X).tolist()
 
 
+@pytest.mark.parametrize("kind", ["quantiles", "outputs"])
+def test_several_numbers_of_a_row_are_a_column_each(kind, spinney, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 2)), rng.normal(size=80)
+    levels = {"loss": "quantile", "quantile": [0.1, 0.9]} if kind == "quantiles" else {}
+    model = library.GradientBoostingRegressor(max_iter=3, **levels)
+    model.fit(X, y if kind == "quantiles" else np.column_stack([y, -y]))
+    library.save(model, tmp_path / "m.spn")
+    np.savetxt(tmp_path / "rows.csv", X, delimiter=",", header="x0,x1", comments="")
+    rows = read(spinney("predict", tmp_path / "m.spn", tmp_path / "rows.csv").out)
+    names = ["quantile 0.1", "quantile 0.9"] if kind == "quantiles" else ["output 0", "output 1"]
+    assert list(rows[0]) == [f"prediction {name}" for name in names]
+    told = [[float(number) for number in row.values()] for row in rows]
+    assert np.allclose(told, model.predict(X))
+    refused = spinney("predict", tmp_path / "m.spn", tmp_path / "rows.csv", "--interval", "0.9")
+    assert refused.status != 0
+    assert "Leave it out" in refused.err
+
+
 @pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "parquet", "feather", "arrow"])
 def test_predictions_go_to_files_of_every_kind(ending, spinney, files, tmp_path):
     out = tmp_path / f"answers.{ending}"

@@ -66,6 +66,26 @@ def run(arguments: argparse.Namespace, voice: Voice) -> None:
     voice.document(answer)
 
 
+def _n_numbers(model: Any) -> int:
+    """Count the numbers that a model predicts of a row; a committee predicts one."""
+    target = getattr(getattr(model, "model_", None), "target", None)
+    return 1 if target is None else int(target.n_outputs)
+
+
+def _several(model: Any, numbers: Any, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Give a column for each quantile, or each number that the model predicts of a row."""
+    from spinney.errors import InvalidInput
+    from spinney.explain import raw_output_names
+
+    if arguments.interval is not None:
+        raise InvalidInput(
+            f"--interval: the model predicts {numbers.shape[1]} numbers per row, and intervals "
+            "are put around one. Leave it out."
+        )
+    names = raw_output_names(model)
+    return {f"prediction {name}": of for name, of in zip(names, numbers.T, strict=True)}
+
+
 def _columns(model: Any, X: Any, arguments: argparse.Namespace) -> dict[str, Any]:
     """Give predictions, probabilities and intervals as columns."""
     import numpy as np
@@ -82,6 +102,8 @@ def _columns(model: Any, X: Any, arguments: argparse.Namespace) -> dict[str, Any
         if not hasattr(model, "score_samples"):
             answers_of(model, X)  # says what is wrong
         return {"prediction": model.predict(X), "score": model.score_samples(X)}
+    if task == "regression" and _n_numbers(model) > 1:
+        return _several(model, np.asarray(model.predict(X), np.float64), arguments)
     said = answers_of(model, X)
     if not is_classifier(model):
         if arguments.interval is None:
