@@ -139,8 +139,18 @@ def is_classifier(model: Any) -> bool:
     return bool(getattr(model, "_task", "") == "classification")
 
 
+def refuse_offset(model: Any) -> None:
+    """Refuse a model that needs an offset for each row: no command takes one."""
+    if getattr(model, "_has_offset", False):
+        raise InvalidInput(
+            f"This {type(model).__name__} was fitted with offset=, which no command takes. In "
+            "Python: spinney.load(MODEL).predict(X, offset=...)."
+        )
+
+
 def answers_of(model: Any, X: Any) -> FloatArray:
     """Ask for probabilities, (n_rows, n_classes), or numbers, (n_rows,)."""
+    refuse_offset(model)
     if is_classifier(model):
         return np.asarray(model.predict_proba(X), np.float64)
     if getattr(model, "_task", "") not in ("regression", "ranking"):

@@ -52,6 +52,20 @@ def test_several_numbers_of_a_row_are_a_column_each(kind, spinney, tmp_path):
     assert "Leave it out" in refused.err
 
 
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_a_model_that_wants_an_offset_says_where_it_can_be_given(command, spinney, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 2)), rng.normal(size=80)
+    model = library.GradientBoostingRegressor(max_iter=3).fit(X, y, offset=np.ones(80))
+    library.save(model, tmp_path / "m.spn")
+    table = np.column_stack([X, y])
+    np.savetxt(tmp_path / "rows.csv", table, delimiter=",", header="x0,x1,y", comments="")
+    target = ["--target", "y"] if command == "evaluate" else []
+    refused = spinney(command, tmp_path / "m.spn", tmp_path / "rows.csv", *target)
+    assert refused.status != 0
+    assert "predict(X, offset=...)" in refused.err
+
+
 @pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "parquet", "feather", "arrow"])
 def test_predictions_go_to_files_of_every_kind(ending, spinney, files, tmp_path):
     out = tmp_path / f"answers.{ending}"

@@ -90,9 +90,10 @@ def _columns(model: Any, X: Any, arguments: argparse.Namespace) -> dict[str, Any
     """Give predictions, probabilities and intervals as columns."""
     import numpy as np
 
-    from spinney.cli.models import answers_of, is_classifier
+    from spinney.cli.models import answers_of, is_classifier, refuse_offset
     from spinney.errors import InvalidInput
 
+    refuse_offset(model)
     task = getattr(model, "_task", "")
     if task == "ranking" and arguments.interval is not None:
         raise InvalidInput(

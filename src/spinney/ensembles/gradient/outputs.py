@@ -90,6 +90,7 @@ def describe_levels(levels: Sequence[float]) -> Target:
 
 def regression_loss(owner: str, params: Mapping[str, Any], n_outputs: int) -> Loss:
     """Choose the loss for so many numbers per row."""
+    _check_levels(params)
     if is_custom(params["loss"]):
         return custom_loss(params["loss"], NUMBER_LINKS, "identity", 1)
     loss = loss_named(params["loss"], REGRESSION_LOSSES)
@@ -100,6 +101,16 @@ def regression_loss(owner: str, params: Mapping[str, Any], n_outputs: int) -> Lo
         return parts[0] if len(parts) == 1 else VectorLoss(parts, "increasing", _factors(levels))
     loss = _with_parameter(owner, loss, params)
     return loss if n_outputs == 1 else VectorLoss((loss,) * n_outputs, loss.link)
+
+
+def _check_levels(params: Mapping[str, Any]) -> None:
+    """Refuse several quantiles that no loss asks for: one prediction per row would surprise."""
+    levels, loss = params.get("quantile"), params["loss"]
+    if _is_several(levels) and (is_custom(loss) or loss != "quantile"):
+        raise InvalidParameter(
+            f"quantile={levels!r} with loss={loss!r}: several quantiles are estimated by "
+            "loss='quantile'. Set it, or leave quantile out."
+        )
 
 
 def _factors(levels: Sequence[float]) -> tuple[float, ...]:

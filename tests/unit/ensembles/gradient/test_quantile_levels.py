@@ -107,6 +107,12 @@ def test_one_level_in_a_list_is_that_quantile():
     assert np.array_equal(one.predict(X), alone.predict(X))
 
 
+def test_levels_without_their_loss_are_refused():
+    X, y = np.arange(20.0).reshape(-1, 1), np.arange(20.0)
+    with pytest.raises(InvalidParameter, match=r"quantile=\[0.1, 0.9\] with loss='squared'"):
+        GradientBoostingRegressor(quantile=[0.1, 0.9]).fit(X, y)
+
+
 def test_the_score_is_the_mean_share_of_pinball_loss_removed():
     X, y, rng = problem(800)
     weights = rng.gamma(2.0, 0.5, 800)
