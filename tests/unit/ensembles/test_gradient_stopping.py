@@ -169,6 +169,19 @@ def test_unknown_scorer_is_refused_with_a_suggestion():
         GradientBoostingClassifier(scoring="rocauc").fit(X, LABELS)
 
 
+@pytest.mark.parametrize("early_stopping", [True, "cv"])
+@pytest.mark.filterwarnings("ignore:R.2 score is not well-defined")
+def test_scores_that_are_no_numbers_are_refused(early_stopping):
+    unknown = GradientBoostingRegressor(
+        max_iter=9, early_stopping=early_stopping, scoring=lambda *_: float("nan")
+    )
+    with pytest.raises(InvalidInput, match=r"is NaN for .* rows"):
+        unknown.fit(X, X[:, 0])
+    undefined = GradientBoostingRegressor(max_iter=9, early_stopping=True, scoring="r2")
+    with pytest.raises(InvalidInput, match="scoring='r2' is NaN for 1 rows"):
+        undefined.fit(X, X[:, 0], X_val=X[:1], y_val=X[:1, 0])
+
+
 # Validation rows
 
 

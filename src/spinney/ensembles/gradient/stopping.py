@@ -1,5 +1,6 @@
 """Watching rounds: measuring them, showing them, and saying when they no longer help."""
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from spinney.ensembles.gradient.callbacks import Callback, Freeze, RoundView, as
 from spinney.ensembles.gradient.labels import labels_again
 from spinney.ensembles.gradient.rows import BoostingRows, Part
 from spinney.ensembles.gradient.sums import BoostedSum
-from spinney.errors import InvalidParameter
+from spinney.errors import InvalidInput, InvalidParameter
 from spinney.losses import Loss
 from spinney.model import Model
 from spinney.progress import Progress
@@ -172,7 +173,7 @@ def by_scorer(
         else:
             twin._adopt(freeze(grown))  # noqa: SLF001
         try:
-            return float(scorer(twin, table, y, **given))
+            score = float(scorer(twin, table, y, **given))
         except (AttributeError, TypeError, ValueError) as error:
             if callable(scoring):
                 raise  # it is the user's
@@ -180,8 +181,19 @@ def by_scorer(
                 f"scoring={scoring!r} cannot judge {type(twin).__name__}: {error} Use "
                 "scoring='loss', or the name of a scorer for what y holds."
             ) from error
+        return _comparable(score, scoring, len(y))
 
     return measure
+
+
+def _comparable(score: float, scoring: Any, n_rows: int) -> float:
+    """Refuse NaN: no round would be better than it, or worse."""
+    if math.isnan(score):
+        raise InvalidInput(
+            f"scoring={scoring!r} is NaN for {n_rows} rows, and no round can be better or worse. "
+            "Use a score that these rows define, scoring='loss', or other rows to judge by."
+        )
+    return score
 
 
 def check_scorer(scoring: Any, target: Target, *, has_offset: bool) -> None:
