@@ -3,7 +3,7 @@
 import math
 import numbers
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from spinney.ensembles.gradient.boosting import GradientBoosting
@@ -211,10 +211,13 @@ def explain_split(
     A model stores of a node the number of its rows, the sum of their weights (not of h) and its
     output times the learning rate; of a split the loss it removes, half of the gain. What XGBoost
     calls gamma is compared with the gain: with ``tree_method="exact"`` it is twice ``prune_gain``,
-    with the others twice ``min_split_gain``. From the outputs of three nodes and the gain the sums
-    of r and h follow, as exact as the gain, which the trainer computes from rounded derivatives:
-    13 bits of each where there are more than 512 rows and h differs, 23 where it does not, and 29
-    for fewer rows.
+    with the others twice ``min_split_gain``; with ``growth="symmetric"`` both are compared with
+    the sum over a level. Where ``max_delta_step``, ``path_smoothing`` or ``monotonic_cst`` move
+    outputs, gains are those of Newton steps that these have moved: with rows they are worked out
+    from the root down, and without them only the stored gain is known. From the outputs of three
+    nodes and the gain the sums of r and h follow, as exact as the gain, which the trainer computes
+    from rounded derivatives: 13 bits of each where there are more than 512 rows and h differs, 23
+    where it does not, and 29 for fewer rows.
 
     Examples
     --------
@@ -273,6 +276,10 @@ def _asked(fitted: Any, tree: Any, node: Any) -> Asked:
     number = _place(tree, "tree", len(forest), type(fitted).__name__)
     chosen = forest[number]
     loss, settings = settings_of_fit(fitted)
+    model = model_of(fitted)
+    if isinstance(model, DerivedForest):  # constraints are laid out over what trees split on
+        signs = model.derivation.signs(settings.tree.monotone)
+        settings = replace(settings, tree=replace(settings.tree, monotone=signs))
     place = _place(node, "node", len(chosen), f"Tree {number}")
     return Asked(forest, number, place, loss, settings, chosen)
 

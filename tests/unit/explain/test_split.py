@@ -278,9 +278,9 @@ def test_bounded_outputs_are_said_to_be():
         assert one.gain == pytest.approx(2 * one.loss_removed, rel=1e-6)
         is_bounded = any(one is other for other in bounded)
         assert ("but as it is used" in str(one)) == is_bounded
-        assert one.remarks[-1].endswith("weights, gain." if is_bounded else "outputs, gain.")
+        assert one.remarks[-1].endswith("equal: rows, weights, outputs, gain.")
     assert "monotonic_cst may have moved outputs" in str(explain_split(fitted, 0, 0))
-    with pytest.raises(InvalidInput, match=r"has a gain of|reach node"):
+    with pytest.raises(InvalidInput, match=r"has an output of|reach node"):
         explain_split(fitted, 0, bounded[0].node.node, X, y[::-1])
 
 

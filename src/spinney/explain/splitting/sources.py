@@ -1,11 +1,14 @@
 """What is known about a split: from the training rows, checked against the model, or from it."""
 
+import math
 from dataclasses import dataclass
+from functools import partial
 
 from spinney.ensembles.gradient.replay import RoundRows
 from spinney.errors import InvalidInput
+from spinney.explain.splitting.steps import Step, steps_of
 from spinney.explain.splitting.sums import FEW_CATEGORIES, Asked, Sums, TreeRows, derived_sums
-from spinney.theory.second_order import leaf_output, similarity
+from spinney.theory.second_order import similarity
 
 _NOT_THE_ROWS = (
     "X, y, sample_weight or a parameter are not those of the fit. Give what was given to fit, rows "
@@ -14,6 +17,10 @@ _NOT_THE_ROWS = (
 
 _ROUNDING = 1e-9
 """Values are multiplied with the learning rate, and divided by it here."""
+_NOT_THE_GAIN = 1e-4
+"""Of the similarities of children: more than the grid of the search takes from a gain."""
+_NOISE = 1e-12
+"""Of sums of a few products."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,9 @@ def from_model(asked: Asked) -> Found:
         "Sums follow from what the model stores, rows, weights, outputs and the gain, and are as "
         "exact as these: give X and y to add up the training rows."
     )
-    return Found(sums, scores, outputs, (remark, *_about_outputs(asked)))
+    return Found(
+        sums, scores, outputs, (remark, *_about_penalty(asked, scores), *_about_outputs(asked))
+    )
 
 
 def from_rows(asked: Asked, rows: RoundRows) -> Found:
@@ -48,21 +57,25 @@ def from_rows(asked: Asked, rows: RoundRows) -> Found:
     of_tree = TreeRows(asked, rows)
     _check_counts(asked, of_tree)
     sums = tuple(of_tree.sums(node) for node in asked.nodes)
-    outputs, is_moved = _outputs(asked, sums)
+    by_newton = not asked.loss.has_order_statistic_leaves
+    steps = steps_of(asked, of_tree.sums, of_tree.weight)
+    outputs = tuple(asked.stored_output(node) for node in asked.nodes)
+    agrees, remarks = ["rows", "weights"], _about_optima(asked) + _about_weight(asked)
+    if by_newton:
+        longest = asked.settings.tree.longest_step or math.inf
+        cut = steps_of(asked, of_tree.sums, of_tree.weight, longest)
+        outputs = _outputs(asked, outputs, cut)
+        agrees.append("outputs")
+        if [s.moved for s in cut] != [s.moved for s in steps]:
+            remarks += [f"Newton steps are cut off at {longest:g}."]
+    remarks += _about_moves(asked, steps, outputs)
     l2, l1 = asked.settings.tree.l2, asked.settings.tree.l1
     scores = tuple(
-        similarity(s.residuals, s.hessians, l2, l1, output=asked.newton(w) if is_moved else None)
-        for s, w in zip(sums, outputs, strict=True)
+        similarity(s.residuals, s.hessians, l2, l1, output=w.moved if w.is_moved else None)
+        for s, w in zip(sums, steps, strict=True)
     )
-    remarks, agrees = [*_about_outputs(asked)], ["rows", "weights"]
-    by_newton = not asked.loss.has_order_statistic_leaves
-    if by_newton and not is_moved:
-        agrees.append("outputs")
-    if is_moved:
-        names = asked.settings.tree.moved_by
-        remarks.append(f"{names} moved outputs: similarities are those of the moved ones.")
-    if len(sums) > 1 and (by_newton or not asked.settings.tree.moved_by):
-        remarks += _check_gain(asked, of_tree, outputs if is_moved else None)
+    if len(sums) > 1:
+        remarks += _check_gain(asked, of_tree)
         agrees.append("gain")
     remarks.append(f"Compared with what the model stores, and equal: {', '.join(agrees)}.")
     return Found(sums, scores, outputs, tuple(remarks))
@@ -84,10 +97,37 @@ def _about_weight(asked: Asked) -> list[str]:
 
 def _about_optima(asked: Asked) -> list[str]:
     if asked.loss.has_order_statistic_leaves:
-        return ["Leaves have the exact optimum of this loss; inner nodes the mean of their leaves."]
+        moved_by = asked.settings.tree.moved_by
+        remark = "Leaves have the exact optimum of this loss; inner nodes the mean of their leaves"
+        return [remark + (f", from which {moved_by} may move both." if moved_by else ".")]
     if asked.by_formula:
         return ["leaf_steps='exact': outputs are the exact optima that Newton steps lead to."]
     return []
+
+
+def _about_penalty(asked: Asked, scores: tuple[float, ...]) -> list[str]:
+    """Tell of a penalty by what is left of the gain: the model does not know the categories."""
+    stored = 2.0 * float(asked.tree.gain[asked.node])
+    if len(scores) == 1 or not asked.n_category_bins:
+        return []
+    if abs(scores[1] + scores[2] - scores[0] - stored) <= _NOT_THE_GAIN * (scores[1] + scores[2]):
+        return []
+    why = "Among many categories some look good by chance"
+    return [
+        f"{why}: to choose the split l2 of the children grew, which made the gain {stored:.6g}."
+    ]
+
+
+def _about_moves(asked: Asked, steps: tuple[Step, ...], outputs: tuple[float, ...]) -> list[str]:
+    if not any(step.is_moved for step in steps):
+        return []
+    names = asked.settings.tree.moved_by
+    pairs = [(step.moved, output) for step, output in zip(steps, outputs, strict=True)]
+    if all(math.isclose(w, output, rel_tol=1e-6, abs_tol=1e-12) for w, output in pairs):
+        return [f"{names} moved outputs: similarities are those of the moved ones."]
+    told = ", ".join(f"{w:.6g}" for w, _ in pairs)
+    why = f"Splits are chosen by Newton steps, which {names} moved"
+    return [f"{why}: similarities are those of steps of {told}."]
 
 
 def _check_counts(asked: Asked, of_tree: TreeRows) -> None:
@@ -106,39 +146,30 @@ def _check_counts(asked: Asked, of_tree: TreeRows) -> None:
             )
 
 
-def _outputs(asked: Asked, sums: tuple[Sums, ...]) -> tuple[tuple[float, ...], bool]:
-    """Give the outputs of nodes, and tell whether one of them was moved."""
-    stored = tuple(asked.stored_output(node) for node in asked.nodes)
-    if asked.loss.has_order_statistic_leaves:
-        return stored, False
-    l2, l1 = asked.settings.tree.l2, asked.settings.tree.l1
-    ranges = [tuple(map(asked.final, s.outputs(l2, l1))) for s in sums]
-    step = asked.output_step
-    agrees = [
-        low - _ROUNDING * abs(low) - step <= output <= high + _ROUNDING * abs(high) + step
-        for output, (low, high) in zip(stored, ranges, strict=True)
-    ]
-    if all(agrees):
-        best = (asked.final(leaf_output(s.residuals, s.hessians, l2, l1)) for s in sums)
-        return tuple(best), False
-    if asked.settings.tree.moved_by:
-        return stored, True
-    place = agrees.index(False)
-    raise InvalidInput(
-        f"Node {asked.nodes[place]} of tree {asked.number} has an output of {stored[place]:.6g} in "
-        f"the model, but of {ranges[place][0]:.6g} with these rows: {_NOT_THE_ROWS}"
-    )
+def _outputs(asked: Asked, stored: tuple[float, ...], steps: tuple[Step, ...]) -> tuple[float, ...]:
+    """Give the outputs that these steps lead to; refuse rows that lead elsewhere."""
+    slack = asked.output_step
+    for node, output, step in zip(asked.nodes, stored, steps, strict=True):
+        low, high = asked.final(step.moved - step.off), asked.final(step.moved + step.off)
+        low, high = low - _ROUNDING * abs(low) - slack, high + _ROUNDING * abs(high) + slack
+        if not low <= output <= high:
+            raise InvalidInput(
+                f"Node {node} of tree {asked.number} has an output of {output:.6g} in the model, "
+                f"but of {low:.6g} with these rows: {_NOT_THE_ROWS}"
+            )
+    return tuple(asked.final(step.moved) for step in steps)
 
 
-def _check_gain(asked: Asked, of_tree: TreeRows, moved: tuple[float, ...] | None) -> list[str]:
+def _check_gain(asked: Asked, of_tree: TreeRows) -> list[str]:
     """Compare the gain, up to the grid that splits are searched on; tell of a penalty it has."""
     stored = 2.0 * float(asked.tree.gain[asked.node])
-    sums = tuple(of_tree.sums(node, searched=True) for node in asked.nodes)
+    sums_of = partial(of_tree.sums, searched=True)
+    sums = tuple(map(sums_of, asked.nodes))
     for penalty, remarks in _penalties(asked, of_tree, sums[0]):
         (least, most), *children = (
-            _similarities(asked, sums, penalty)
-            if moved is None
-            else _moved_similarities(asked, of_tree, sums, moved)
+            _moved_similarities(asked, sums, steps_of(asked, sums_of, of_tree.weight))
+            if asked.settings.tree.moved_by
+            else _similarities(asked, sums, penalty)
         )
         low = sum(side[0] for side in children) - most
         high = sum(side[1] for side in children) - least
@@ -183,21 +214,17 @@ def _similarities(
 
 
 def _moved_similarities(
-    asked: Asked, of_tree: TreeRows, sums: tuple[Sums, ...], outputs: tuple[float, ...]
+    asked: Asked, sums: tuple[Sums, ...], steps: tuple[Step, ...]
 ) -> list[tuple[float, float]]:
-    """Give the same for outputs that were moved, and are known as well as those they come from.
-
-    Bounds and smoothing lead to a number between those of the nodes from the root down.
-    """
+    """Give the same for steps that may have been moved."""
     l2, l1 = asked.settings.tree.l2, asked.settings.tree.l1
-    above = tuple(of_tree.sums(node, searched=True) for node in asked.path)
-    off = max(high - low for low, high in (s.outputs(l2, l1) for s in (*above, *sums)))
     found = []
-    for s, output in zip(sums, map(asked.newton, outputs), strict=True):
-        score = similarity(s.residuals, s.hessians, l2, l1, output=output)
-        stiffness = s.hessians + l2
-        slope = 2.0 * (abs(s.residuals - stiffness * output) + l1)
-        slack = 2.0 * abs(output) * s.slack[0] + output**2 * s.slack[1]
-        slack += slope * off + stiffness * off**2
+    for s, step in zip(sums, steps, strict=True):
+        w, stiffness = step.moved, s.hessians + l2
+        score = similarity(s.residuals, s.hessians, l2, l1, output=w)
+        slope = 2.0 * (abs(s.residuals - stiffness * w) + l1)
+        slack = 2.0 * abs(w) * s.slack[0] + w**2 * s.slack[1]
+        slack += slope * step.off + stiffness * step.off**2
+        slack += _NOISE * abs(w) * (abs(s.residuals) + l1 + stiffness * abs(w))
         found.append((score - slack, score + slack))
     return found

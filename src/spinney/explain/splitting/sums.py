@@ -107,12 +107,12 @@ class Asked:
         lowest = np.ldexp((whole & -whole).astype(np.float64), exponents - 53)
         return float(lowest.min()) / self.settings.learning_rate
 
-    def final(self, newton: float) -> float:
-        """Make an output of a Newton step."""
-        if self.by_formula:
-            return float(self.loss.exact_steps(np.array([newton]))[0])
-        longest = self.settings.tree.longest_step or math.inf
-        return min(max(newton, -longest), longest)
+    def final(self, step: float) -> float:
+        """Make an output of a step."""
+        if not self.by_formula:
+            return step
+        most = self.settings.tree.max_step or math.inf
+        return min(max(float(self.loss.exact_steps(np.array([step]))[0]), -most), most)
 
     def newton(self, output: float) -> float:
         """Take ``final`` back; NaN where that is not possible."""
