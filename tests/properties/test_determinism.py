@@ -263,6 +263,8 @@ def test_rows_of_weight_zero_are_as_if_absent(problem, seed):
 def test_weights_times_a_power_of_two_give_the_same_tree(problem, seed, power):
     X, y, estimator = problem
     estimator.set_params(min_samples_leaf=1)
+    if estimator.search == "adaptive":  # by bins where repetitions are many, and these are more
+        estimator.set_params(search="exact")
     if estimator.criterion == "entropy":  # logarithms of other numbers are rounded in another way
         estimator.set_params(criterion="gini")
     if isinstance(estimator, spinney.DecisionTreeRegressor):
