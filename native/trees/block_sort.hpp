@@ -38,20 +38,32 @@ class BlockSort {
     }
 
   private:
+    /// Hands over the rank and the place of each row with a value, and puts the others at the end.
+    /// Returns how many have one.
+    template <class Rank, class Take>
+    static std::size_t gather(const RankedFeature& feature, const Rank* ranks,
+                              std::span<const TreeRow> items, BlockKey* into, Take take) {
+        const std::uint32_t missing = feature.missing_rank();
+        std::size_t n = items.size();
+        for (std::size_t at = 0; at < items.size(); ++at) {
+            const std::uint32_t rank = ranks[row_of(items[at])];
+            const auto id = static_cast<std::uint32_t>(at);
+            if (rank == missing) {
+                into[--n] = kMissing << 16 | id;
+            } else {
+                take(rank, id);
+            }
+        }
+        return n;
+    }
+
     /// Ranks and rows fit words, and all words the registers.
     bool sort_short_ranks(const RankedFeature& feature, const std::uint16_t* ranks,
                           std::span<const TreeRow> items, BlockKey* into) {
-        const std::uint32_t missing = feature.missing_rank();
-        std::size_t n = 0;
-        std::size_t end = items.size();
-        for (std::size_t id = 0; id < items.size(); ++id) {
-            const std::uint32_t rank = ranks[row_of(items[id])];
-            if (rank == missing) {
-                into[--end] = kMissing << 16 | static_cast<std::uint32_t>(id);
-            } else {
-                words_[n++] = rank << 16 | static_cast<std::uint32_t>(id);
-            }
-        }
+        std::uint32_t* words = words_.data();
+        const std::size_t n = gather(feature, ranks, items, into, [&](std::uint32_t rank, auto id) {
+            *words++ = rank << 16 | id;
+        });
         if (n == 0) return false;
         const std::uint32_t highest = sort_words_(words_.data(), n, into);
         return highest > 0 || n < items.size();
@@ -60,21 +72,14 @@ class BlockSort {
     template <class Rank>
     bool sort_ranks(const RankedFeature& feature, const Rank* ranks, std::span<const TreeRow> items,
                     BlockKey* into) {
-        const std::uint32_t missing = feature.missing_rank();
-        std::uint32_t low = missing;
+        std::uint32_t low = feature.missing_rank();
         std::uint32_t high = 0;
-        std::size_t n = 0;
-        std::size_t end = items.size();
-        for (std::size_t id = 0; id < items.size(); ++id) {
-            const std::uint32_t rank = ranks[row_of(items[id])];
-            if (rank == missing) {
-                into[--end] = kMissing << 16 | static_cast<std::uint32_t>(id);
-                continue;
-            }
-            wide_keys_[n++] = rank_key(rank, static_cast<std::uint32_t>(id));
+        RankKey* keys = wide_keys_.data();
+        const std::size_t n = gather(feature, ranks, items, into, [&](std::uint32_t rank, auto id) {
+            *keys++ = rank_key(rank, id);
             low = std::min(low, rank);
             high = std::max(high, rank);
-        }
+        });
         if (n == 0 || (low == high && n == items.size())) return false;
         const RankKey* sorted = sort_.sort(wide_keys_.data(), n, low, high);
         std::uint32_t own = 0;

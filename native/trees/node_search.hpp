@@ -46,7 +46,7 @@ class NodeSearch : private SplitJudge<Target> {
           unsorted_(most_rows) {}
 
     /// The node the next searches are about. total: its sums; is_many: whether an adaptive search
-    /// goes by bins.
+    /// goes by bins, false for others.
     void enter(std::span<const TreeRow> items, const std::int64_t* total, const MeanBounds& bounds,
                bool is_many) {
         items_ = items;
@@ -113,7 +113,7 @@ class NodeSearch : private SplitJudge<Target> {
 
     /// Where every value has a bin of its own both roads lead to the same cut.
     bool by_bins(const RankedFeature& feature) const {
-        return kind_ == SplitSearch::kHistogram || (kind_ == SplitSearch::kAdaptive && is_many_) ||
+        return kind_ == SplitSearch::kHistogram || is_many_ ||
                (feature.n_bins == feature.values.size() && items_.size() * 2 > feature.n_bins);
     }
 

@@ -32,8 +32,8 @@ struct GrownForest {
 /// Fresh memory is dear: a page is cleared at a tenth of the speed at which it is filled. So there
 /// are no trees of their own memory that are joined at the end, and room for all is made when the
 /// first has told how large they are; what trees do not need of it is never touched. Nor are large
-/// pages asked for: arrays are written once, and in a virtual machine free memory of that size has
-/// often been given back to the host, which takes five times as long to give it again.
+/// pages asked for: arrays are written once, and in virtual machines fits were slower with them by
+/// a third, in the system's time, where memory was not warm (and faster by a tenth where it was).
 class TreeStore {
   public:
     explicit TreeStore(std::size_t n_trees) : n_trees_(n_trees) {}
