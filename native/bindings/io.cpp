@@ -9,12 +9,12 @@ namespace spinney::bindings {
 namespace {
 
 /// What nobody can write to: model/tree.py takes arrays over it as they are.
-nb::object read_whole(int descriptor, std::size_t size, int n_threads) {
+nb::object read_whole(int descriptor, std::size_t size) {
     UnsetVector<std::uint8_t> bytes(size);
     bool is_whole = false;
     try {
         nb::gil_scoped_release unlocked;
-        is_whole = read_file(descriptor, bytes, n_threads);
+        is_whole = read_file(descriptor, bytes);
     } catch (const std::system_error& error) {
         errno = error.code().value();
         PyErr_SetFromErrno(PyExc_OSError);
@@ -30,9 +30,8 @@ nb::object read_whole(int descriptor, std::size_t size, int n_threads) {
 }  // namespace
 
 void bind_io(nb::module_& module) {
-    module.def("read_file", &read_whole, "descriptor"_a, "size"_a, "n_threads"_a,
-               nb::sig("def read_file(descriptor: int, size: int, n_threads: int) -> "
-                       "memoryview | None"),
+    module.def("read_file", &read_whole, "descriptor"_a, "size"_a,
+               nb::sig("def read_file(descriptor: int, size: int) -> memoryview | None"),
                "The first bytes of an open file, for reading only; None if it has fewer.");
 }
 

@@ -6,9 +6,8 @@
 
 namespace spinney {
 
-/// Fills `into` from the beginning of an open file, chunk by chunk, on several threads: it is the
-/// first touch of fresh pages that takes time. False if the file ends before.
-/// Throws std::system_error where the operating system cannot read.
-bool read_file(int descriptor, std::span<std::uint8_t> into, int n_threads);
+/// Fills `into` from the beginning of an open file. False if the file ends before. Throws
+/// std::system_error where the operating system cannot read. By one thread: two are no faster.
+bool read_file(int descriptor, std::span<std::uint8_t> into);
 
 }  // namespace spinney

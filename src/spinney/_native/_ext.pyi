@@ -105,7 +105,7 @@ class Boxes:
         A search for the largest difference between two cells of a feature (-1: missing), or of such differences.
         """
 
-def read_file(descriptor: int, size: int, n_threads: int) -> memoryview | None:
+def read_file(descriptor: int, size: int) -> memoryview | None:
     """
     The first bytes of an open file, for reading only; None if it has fewer.
     """

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from spinney._native import _ext
 from spinney.errors import InvalidFile
-from spinney.parallelism import available
 
 _BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)  # the first is Windows'
 _NOT_WAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
@@ -88,7 +87,7 @@ def read_bounded(path: str | os.PathLike[str], *, most: int | None = None) -> me
         if most is not None and size > most:
             raise InvalidFile(f"{name!r} has {size} bytes, at most {most} are allowed.")
         try:
-            content = _ext.read_file(descriptor, size, available())
+            content = _ext.read_file(descriptor, size)
         except (MemoryError, ValueError):
             raise InvalidFile(
                 f"{name!r} has {size} bytes, more than the memory holds. Check that it is a model."

@@ -34,27 +34,23 @@ TEST(what_is_read_is_what_was_written) {
     for (const std::size_t n : {0U, 1U, 1U << 20, (1U << 20) + 1, 5'000'001U}) {
         const std::vector<std::uint8_t> content = some_bytes(n);
         const File file(content);
-        for (const int n_threads : {1, 3}) {
-            std::vector<std::uint8_t> found(n);
-            CHECK(spinney::read_file(file.descriptor(), found, n_threads));
-            CHECK(found == content);
-        }
+        std::vector<std::uint8_t> found(n);
+        CHECK(spinney::read_file(file.descriptor(), found));
+        CHECK(found == content);
     }
 }
 
 TEST(a_file_that_ends_too_early_is_noticed) {
     const File file(some_bytes(3'000'000));
     std::vector<std::uint8_t> found(3'000'001);
-    for (const int n_threads : {1, 3}) {
-        CHECK(!spinney::read_file(file.descriptor(), found, n_threads));
-    }
+    CHECK(!spinney::read_file(file.descriptor(), found));
 }
 
 TEST(what_cannot_be_read_is_an_error_of_the_system) {
     std::vector<std::uint8_t> found(10);
     bool is_told = false;
     try {
-        spinney::read_file(-1, found, 1);
+        spinney::read_file(-1, found);
     } catch (const std::system_error& error) {
         is_told = error.code() == std::errc::bad_file_descriptor;
     }

@@ -210,7 +210,7 @@ def test_what_was_read_is_never_copied_because_nobody_can_write_to_it(path):
 
 def test_what_the_system_cannot_read_is_its_error():
     with pytest.raises(OSError, match="Bad file descriptor"):
-        _ext.read_file(-1, 1, 1)
+        _ext.read_file(-1, 1)
 
 
 @pytest.mark.parametrize("claimed", [2, 4])
